@@ -1,0 +1,217 @@
+"""`SeparableDictionary`: a dictionary that is the Kronecker product of small factors.
+
+Order of the product, said once. NumPy ravels row-major, so with factors A, B the matrix of
+``ravel(code) -> ravel(patch)`` is ``A (x) B``; that is what `SeparableDictionary.as_matrix` returns.
+The paper stacks columns and writes the same map as ``B (x) A`` (Eq. (3)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
+from math import exp, prod, sqrt
+from pathlib import Path
+from typing import Any
+
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from sedil import errors, mosaic, objective, spheres
+from sedil.engines import portable
+from sedil.engines.portable import Array, to_numpy
+from sedil.files import read_archive, write_archive
+
+FILE_KIND = "dictionary"
+
+
+class SeparableDictionary:
+    """A sparse dictionary with one factor per axis of the patch. Paper: Eq. (3).
+
+    Parameters
+    ----------
+    factors : sequence of 1 to 4 arrays
+        ``factors[k]`` has shape ``(patch_shape[k], n_atoms[k])`` and columns of unit length, all of
+        one array library, device and precision.
+    normalize : bool, default False
+        Scale the columns to unit length first; without it other lengths are an error.
+    info : mapping, optional
+        How the dictionary came about: anything that JSON can hold. It is saved with the factors.
+
+    Attributes
+    ----------
+    factors : tuple of arrays
+    patch_shape, n_atoms : tuple of int
+    info : dict
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> dictionary = sedil.SeparableDictionary([np.eye(3), np.eye(2)])
+    >>> dictionary.synthesize(np.ones((5, 3, 2))).shape
+    (5, 3, 2)
+    """
+
+    def __init__(
+        self, factors: Sequence[Array], *, normalize: bool = False, info: Mapping | None = None
+    ) -> None:
+        self.factors = _checked_factors(factors, normalize)
+        self.patch_shape = tuple(factor.shape[0] for factor in self.factors)
+        self.n_atoms = tuple(factor.shape[1] for factor in self.factors)
+        self.info = dict(info or {})
+
+    # Applying it ---------------------------------------------------------------------------------
+
+    def synthesize(self, codes: Array) -> Array:
+        """Patches from codes: ``(..., *n_atoms) -> (..., *patch_shape)``. Paper: Eq. (1), (3)."""
+        codes = self.own_array(codes, "codes")
+        errors.require_code_shape(codes, self.n_atoms)
+        return self.apply(portable.synthesize, codes)
+
+    def analyze(self, patches: Array) -> Array:
+        """Inner products with all atoms: ``(..., *patch_shape) -> (..., *n_atoms)``.
+
+        This is the adjoint of `synthesize`.
+        """
+        patches = self.own_array(patches, "patches")
+        errors.require_patch_shape(patches, self.patch_shape)
+        return self.apply(portable.analyze, patches)
+
+    def as_matrix(self) -> Array:
+        """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
+        return reduce(_kronecker, self.factors)
+
+    def atoms(self) -> Array:
+        """All atoms as blocks, shape ``(prod(n_atoms), *patch_shape)``; the last axis varies fastest."""
+        matrix = self.as_matrix()
+        xp = array_namespace(matrix)
+        return xp.reshape(xp.matrix_transpose(matrix), (-1, *self.patch_shape))
+
+    def apply(self, function: Callable[..., Array], samples: Array) -> Array:
+        """``function(factors, packed)`` over all leading axes of `samples` at once."""
+        xp = array_namespace(samples)
+        leading = samples.shape[: samples.ndim - len(self.factors)]
+        stack = xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :]))
+        result = portable.unpack(function(self.factors, portable.pack(stack)))
+        return xp.reshape(result, (*leading, *result.shape[1:]))
+
+    def own_array(self, values: Any, name: str) -> Array:
+        """`values` in the precision of the dictionary; an error if of another library or device."""
+        values = errors.as_real_array(values, name)
+        errors.require_same_library(values, self.factors[0], name, "the dictionary")
+        if values.dtype != self.factors[0].dtype:
+            values = array_namespace(values).astype(values, self.factors[0].dtype)
+        return values
+
+    # Coherence -----------------------------------------------------------------------------------
+
+    def mutual_coherence(self) -> float:
+        """Largest |inner product| of two different atoms. Paper: Eq. (6), from the factors by Eq. (11)."""
+        return max(objective.mutual_coherence(factor) for factor in self.factors)
+
+    def coherence_barrier(self) -> float:
+        """The paper's differentiable coherence, summed over the factors as in Eq. (16). Paper: Eq. (7)."""
+        return objective.total_coherence(self.factors)
+
+    def coherence_bounds(self) -> tuple[float, float]:
+        """Lower and upper bound of `mutual_coherence` from the barrier alone. Paper: Eq. (8), (14).
+
+        From ``max r_k / N_k <= -ln(1 - mu^2) <= max r_k`` with N_k pairs of atoms in factor k.
+        """
+        barriers = [objective.coherence(factor) for factor in self.factors]
+        pairs = [max(count * (count - 1) // 2, 1) for count in self.n_atoms]
+        lower = max(barrier / n for barrier, n in zip(barriers, pairs, strict=True))
+        return tuple(sqrt(1 - exp(-bound)) for bound in (lower, max(barriers)))  # type: ignore[return-value]
+
+    # Moving, saving, showing ---------------------------------------------------------------------
+
+    def like(self, array: Array) -> SeparableDictionary:
+        """The same dictionary in the array library, precision and device of `array`."""
+        xp = array_namespace(array)
+        floating = array.dtype if array.dtype in (xp.float32, xp.float64) else xp.float64
+        factors = [
+            xp.asarray(to_numpy(factor), dtype=floating, device=device_of(array)) for factor in self.factors
+        ]
+        # Unit length holds to the precision of the source, so a wider type asks for it anew.
+        return SeparableDictionary(factors, normalize=True, info=self.info)
+
+    def save(self, path: str | Path) -> None:
+        """Write factors and `info` to one ``.npz`` file, which `load_dictionary` reads."""
+        arrays = {f"factor{k}": to_numpy(factor) for k, factor in enumerate(self.factors)}
+        facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, "info": self.info}
+        write_archive(path, FILE_KIND, arrays, facts)
+
+    @classmethod
+    def load(cls, path: str | Path) -> SeparableDictionary:
+        """Read a dictionary that `save` wrote."""
+        arrays, facts = read_archive(path, FILE_KIND)
+        try:
+            factors = [arrays[f"factor{k}"] for k in range(len(facts["n_atoms"]))]
+            return cls(factors, info=facts["info"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise errors.DictionaryFileError(f"{path} is damaged: {error}") from error
+
+    @property
+    def redundancy(self) -> float:
+        """Atoms per dimension of the patch: 1 is complete, above 1 overcomplete."""
+        return prod(self.n_atoms) / prod(self.patch_shape)
+
+    def __repr__(self) -> str:
+        method = self.info.get("method")
+        return (
+            f"<SeparableDictionary: patches {_by(self.patch_shape)}, atoms {_by(self.n_atoms)}"
+            f" = {prod(self.n_atoms)} (redundancy {self.redundancy:.3g}),"
+            f" coherence {self.mutual_coherence():.3f}, {_dtype_name(self.factors[0])}"
+            f"{f', {method}' if method else ''}>"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = repr(self)[1:-1]
+        if prod(self.n_atoms) * prod(self.patch_shape) > mosaic.MAX_PIXELS:
+            return f"<p>{facts}</p>"
+        return f'<p>{facts}</p><img alt="atoms" src="{mosaic.as_data_uri(mosaic.draw(self))}">'
+
+
+def load_dictionary(path: str | Path) -> SeparableDictionary:
+    """Read a dictionary from a file written by `SeparableDictionary.save` or ``sedil learn``.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    DictionaryFileError
+        If it is damaged, of another program, or of a newer format than this version reads.
+    """
+    return SeparableDictionary.load(path)
+
+
+def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, ...]:
+    if not 1 <= len(factors) <= errors.MAX_AXES:
+        raise ValueError(f"A dictionary has 1 to {errors.MAX_AXES} factors, got {len(factors)}.")
+    checked: list[Array] = []
+    for k, factor in enumerate(factors):
+        factor = errors.as_real_array(factor, f"factors[{k}]")
+        if factor.ndim != 2 or 0 in factor.shape:
+            raise ValueError(f"factors[{k}] must be a non-empty matrix, got shape {tuple(factor.shape)}.")
+        errors.require_finite(factor, f"factors[{k}]")
+        if checked:
+            errors.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
+        factor = spheres.normalize(factor) if normalize else factor
+        violation = spheres.explain_violation(factor, tolerance=1e-5)
+        if violation:
+            raise ValueError(f"factors[{k}] must have unit columns, but {violation}: pass normalize=True.")
+        checked.append(factor)
+    return tuple(checked)
+
+
+def _kronecker(left: Array, right: Array) -> Array:
+    xp = array_namespace(left)
+    blocks = left[:, None, :, None] * right[None, :, None, :]
+    return xp.reshape(blocks, (left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]))
+
+
+def _by(lengths: Sequence[int]) -> str:
+    return "x".join(str(length) for length in lengths)
+
+
+def _dtype_name(array: Array) -> str:
+    return str(array.dtype).rpartition(".")[2]

@@ -1,0 +1,148 @@
+"""Input checks, one function per rule. Each message says what came, what is allowed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, prod
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+
+from sedil.engines.portable import Array
+
+MAX_AXES = 4
+
+
+class DictionaryFileError(ValueError):
+    """A file that should hold a dictionary or a checkpoint cannot be read as one."""
+
+
+def as_real_array(values: Any, name: str) -> Array:
+    """`values` as a float32 or float64 array of its own library and device; never modified.
+
+    Floats keep their precision (float16 becomes float32), integers and booleans become float64.
+    """
+    if not is_array_api_obj(values):
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
+    if is_torch_array(values):
+        values = values.detach()
+    xp = array_namespace(values)
+    if values.dtype in (xp.float32, xp.float64):
+        return values
+    if xp.isdtype(values.dtype, "complex floating"):
+        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
+    narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits < 32
+    return xp.astype(values, xp.float32 if narrow else xp.float64)
+
+
+def require_finite(array: Array, name: str) -> None:
+    """Refuse NaN and infinity, and say how many there are and where the first one is."""
+    xp = array_namespace(array)
+    bad = ~xp.isfinite(array)
+    count = int(xp.sum(xp.astype(bad, xp.int64)))
+    if count:
+        first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
+        where = tuple(int(i) for i in np.unravel_index(first, tuple(array.shape)))
+        raise ValueError(
+            f"{name} contains {count} NaN or infinite value{'s' if count > 1 else ''} "
+            f"(the first at index {where}): remove or replace them."
+        )
+
+
+def require_patches(patches: Array) -> None:
+    """Patches are a non-empty stack ``(n, *patch_shape)`` of blocks with 1 to 4 axes."""
+    shape = tuple(patches.shape)
+    if len(shape) < 2 or len(shape) > MAX_AXES + 1:
+        raise ValueError(
+            f"patches must have shape (n, *patch_shape) with 1 to {MAX_AXES} patch axes, got "
+            f"{len(shape)} axes in all, shape {shape}: stack the patches along a first axis."
+        )
+    if prod(shape) == 0:
+        raise ValueError(f"patches are empty: got shape {shape}, at least one patch is needed.")
+    require_finite(patches, "patches")
+
+
+def require_patch_shape(patches: Array, patch_shape: Sequence[int]) -> None:
+    """Patches must end with the axes of the dictionary's patches."""
+    _require_trailing_shape(patches, patch_shape, "patches", "reshape them")
+
+
+def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
+    """Codes must end with one axis per factor, as long as the factor has atoms."""
+    _require_trailing_shape(codes, n_atoms, "codes", "they come from sparse_code or analyze")
+
+
+def require_same_library(array: Array, other: Array, name: str, other_name: str) -> None:
+    """Refuse to mix array libraries or devices."""
+    same_library = array_namespace(array) is array_namespace(other)
+    if not same_library or array.device != other.device:
+        raise TypeError(
+            f"{name} is a {_kind(array)} but {other_name} is a {_kind(other)}: use one array library "
+            f"and device, for example dictionary.like(patches)."
+        )
+
+
+def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
+    """One positive number of atoms per patch axis; a single number serves all axes."""
+    counts = (n_atoms,) * len(patch_shape) if isinstance(n_atoms, Integral) else tuple(n_atoms)  # type: ignore[arg-type]
+    if len(counts) != len(patch_shape):
+        raise ValueError(
+            f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
+            f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms}."
+        )
+    for count in counts:
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms}.")
+    return tuple(int(count) for count in counts)
+
+
+def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
+    """A finite positive number; zero only where `zero_allowed`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
+        kind = "non-negative" if zero_allowed else "positive"
+        raise ValueError(f"{name} must be a finite {kind} number, got {value!r}.")
+    return float(value)
+
+
+def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
+    """A number of the interval from `low` to `high`, with its ends where `closed`."""
+    inside = isinstance(value, Real) and (low <= value <= high if closed else low < value < high)
+    if not inside:
+        ends = "from {} to {} (ends included)" if closed else "strictly between {} and {}"
+        raise ValueError(f"{name} must be {ends.format(low, high)}, got {value!r}.")
+    return float(value)
+
+
+def require_count(value: int, name: str, minimum: int = 0) -> int:
+    """A whole number of at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+    return int(value)
+
+
+def require_choice(value: str, name: str, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {known}, got {value!r}.")
+    return value
+
+
+def _require_trailing_shape(array: Array, expected: Sequence[int], name: str, remedy: str) -> None:
+    expected = tuple(expected)
+    shape = tuple(array.shape)
+    if len(shape) < len(expected) or shape[len(shape) - len(expected) :] != expected:
+        wanted = ", ".join(["..."] + [str(length) for length in expected])
+        raise ValueError(f"{name} must have shape ({wanted}) for this dictionary, got {shape}: {remedy}.")
+
+
+def _kind(array: Array) -> str:
+    return f"{type(array).__module__.split('.')[0]} array on {array.device}"

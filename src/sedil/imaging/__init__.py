@@ -1,0 +1,1 @@
+"""Images: reading them, and patches of them."""

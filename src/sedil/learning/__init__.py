@@ -1,0 +1,1 @@
+"""Learning dictionaries: Algorithms 1 and 2 of the paper."""

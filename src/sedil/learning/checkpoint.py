@@ -1,0 +1,79 @@
+"""Checkpoints: the whole state of a run in one file, from which it continues to the same bit."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from sedil.engines.portable import Array, to_numpy
+from sedil.files import read_archive, write_archive
+from sedil.learning.conjugate_gradient import State
+from sedil.learning.line_search import Reference
+from sedil.learning.result import History, Record
+from sedil.manifold import Point
+from sedil.objective import Terms
+
+_KIND = "checkpoint"
+_POINTS = ("point", "gradient", "direction")
+
+
+class Checkpoint(NamedTuple):
+    """What a run needs to go on, and what tells that it is the same run.
+
+    Attributes
+    ----------
+    state : State
+    history : History
+    identity : plain facts that must agree: data, sizes, weights, metric, constants
+    """
+
+    state: State
+    history: History
+    identity: dict[str, Any]
+
+
+def fingerprint(patches: Array) -> str:
+    """A short name for the training data: the same data gives the same name."""
+    array = np.ascontiguousarray(to_numpy(patches))
+    return hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
+
+
+def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
+    """Write the checkpoint in one step; an older one at the same place stays whole until then."""
+    state = checkpoint.state
+    arrays = {
+        f"{name}{k}": to_numpy(block)
+        for name in _POINTS
+        for k, block in enumerate(getattr(state, name).blocks())
+    }
+    numbers = {name: value for name, value in vars(state).items() if name not in _POINTS}
+    facts = {"state": numbers, "history": list(checkpoint.history), "identity": checkpoint.identity}
+    write_archive(path, _KIND, arrays, facts)
+
+
+def load_checkpoint(path: str | Path, identity: dict[str, Any], like: Array) -> Checkpoint:
+    """Read a checkpoint into the library and device of `like`, if it belongs to the same run."""
+    arrays, facts = read_archive(path, _KIND)
+    differing = [name for name, value in identity.items() if facts["identity"].get(name) != value]
+    if differing:
+        raise ValueError(
+            f"The checkpoint {path} belongs to another run (different {', '.join(differing)}): "
+            f"use the same data and settings, or another file."
+        )
+    xp, device = array_namespace(like), device_of(like)
+    n_blocks = len(arrays) // len(_POINTS)
+    points: dict[str, Any] = {
+        name: Point.from_blocks(
+            *(xp.asarray(arrays[f"{name}{k}"], device=device, copy=True) for k in range(n_blocks))
+        )
+        for name in _POINTS
+    }
+    numbers: dict[str, Any] = dict(facts["state"])
+    numbers["terms"], numbers["reference"] = Terms(*numbers["terms"]), Reference(*numbers["reference"])
+    history = History(Record(*record) for record in facts["history"])
+    return Checkpoint(State(**points, **numbers), history, identity)

@@ -1,0 +1,182 @@
+"""`learn`: the public entry to Algorithm 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from sedil import errors
+from sedil.dictionary import SeparableDictionary
+from sedil.engines import portable
+from sedil.engines.portable import Array
+from sedil.learning.checkpoint import fingerprint, load_checkpoint
+from sedil.learning.defaults import choose_weights
+from sedil.learning.initial import initial_factors
+from sedil.learning.line_search import LineSearch
+from sedil.learning.metrics import metric as named_metric
+from sedil.learning.result import LearningResult
+from sedil.learning.run import Callback, Run, Stopping
+from sedil.objective import Objective
+
+
+def learn(
+    patches: Array,
+    n_atoms: int | Sequence[int],
+    *,
+    initial: str | SeparableDictionary = "random",
+    preset: str = "data",
+    sparsity_scale: float | None = None,
+    sparsity_weight: float | None = None,
+    coherence_weight: float | None = None,
+    metric: str = "balanced",
+    max_iterations: int = 500,
+    tolerance: float = 1e-5,
+    gradient_tolerance: float = 1e-8,
+    c1: float = LineSearch().c1,
+    c2: float = LineSearch().c2,
+    eta: float = LineSearch().eta,
+    random_state: int | np.random.Generator | None = None,
+    callback: Callback | None = None,
+    checkpoint: str | Path | None = None,
+    checkpoint_every: int = 50,
+    resume: bool = False,
+) -> LearningResult:
+    r"""Learn a separable dictionary from patches. Paper: Algorithm 2.
+
+    Minimises, over codes :math:`X_j` and factors :math:`A_k` with unit columns (Eq. 16),
+
+    .. math::
+        \frac{1}{2m} \sum_j \| A_1 \cdots A_K X_j - S_j \|^2
+        + \frac{\lambda}{m} \sum_{j,i} \ln(1 + \rho x_{ij}^2) + \kappa \sum_k r(A_k) .
+
+    Parameters
+    ----------
+    patches : array of shape (n, *patch_shape), 1 to 4 patch axes
+        Training data in any units, of any array library that follows the array API standard. Float
+        precision and device are kept; integers become float64. The input is never modified. For
+        photographs remove each patch's mean first (`sedil.normalize_patches`).
+    n_atoms : int or one int per patch axis
+        Atoms of each factor. One patch axis gives an ordinary, unstructured dictionary.
+    initial : {"random", "odct", "data"} or SeparableDictionary, default "random"
+        Factors to start from.
+    preset : {"data", "paper"}, default "data"
+        Where the three weights come from: "data" derives them so that units and patch size do not
+        matter, "paper" takes rho = 100, lambda = kappa = 0.1/(ab), meant for patches of unit length.
+    sparsity_scale, sparsity_weight, coherence_weight : float, optional
+        rho, lambda and kappa, in place of the preset's. Larger lambda gives sparser codes, larger kappa
+        less similar atoms.
+    metric : {"balanced", "paper"}, default "balanced"
+        How codes and factors are weighed against each other in the gradient (`sedil.learning.metrics`).
+    max_iterations : int, default 500
+    tolerance : float, default 1e-5
+        Stop when ten iterations lower the cost by less than this share of it.
+    gradient_tolerance : float, default 1e-8
+        Stop when the gradient is shorter than this share of its length at the start (the paper's thresh).
+    c1, c2, eta : float
+        Constants of the line search: shrinking factor in (0, 1), required decrease in (0, 0.5), memory
+        in [0, 1]. Defaults 0.5, 1e-4 and 0.85.
+    random_state : int, numpy.random.Generator or None
+        Source of the initial factors; an int makes the run repeatable.
+    callback : callable, optional
+        Called with a `Progress` after each iteration; returning True stops the run.
+    checkpoint : path, optional
+        File for the state of the run, written every `checkpoint_every` iterations and at the end.
+    checkpoint_every : int, default 50
+    resume : bool, default False
+        Continue from `checkpoint` if that file exists. The data and settings must be the same;
+        `max_iterations` and tolerances may differ. The end is that of an uninterrupted run, to the bit.
+
+    Returns
+    -------
+    LearningResult
+        With ``dictionary``, ``codes``, ``history`` and ``stop_reason``. Ctrl-C ends the run after the
+        current iteration and returns what there is.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If the input is not as described; the message says what to do.
+
+    References
+    ----------
+    S. Hawe, M. Seibert, M. Kleinsteuber: Separable Dictionary Learning, CVPR 2013.
+    doi:10.1109/CVPR.2013.63
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.random.default_rng(0).standard_normal((200, 4, 4))
+    >>> result = sedil.learn(patches, n_atoms=(6, 6), max_iterations=5, random_state=0)
+    >>> result.dictionary.factors[0].shape
+    (4, 6)
+    """
+    patches = errors.as_real_array(patches, "patches")
+    errors.require_patches(patches)
+    patch_shape = tuple(patches.shape[1:])
+    counts = errors.atom_counts(n_atoms, patch_shape)
+    _require_distinct_atoms(patch_shape, counts)
+    errors.require_count(max_iterations, "max_iterations")
+    errors.require_count(checkpoint_every, "checkpoint_every", minimum=1)
+    errors.require_positive(tolerance, "tolerance", zero_allowed=True)
+    errors.require_positive(gradient_tolerance, "gradient_tolerance", zero_allowed=True)
+    if resume and checkpoint is None:
+        raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
+
+    energy = mean_energy(patches)
+    weights = choose_weights(
+        preset,
+        patch_shape,
+        counts,
+        energy,
+        sparsity_scale=sparsity_scale,
+        sparsity_weight=sparsity_weight,
+        coherence_weight=coherence_weight,
+    )
+    run = Run(
+        objective=Objective(portable.pack(patches), weights),
+        manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
+        constants=LineSearch(c1, c2, eta).checked(),
+        stopping=Stopping(max_iterations, tolerance, gradient_tolerance),
+        callback=callback,
+        checkpoint=checkpoint,
+        checkpoint_every=checkpoint_every,
+    )
+    if checkpoint is not None:
+        run.identity = {
+            "patches": fingerprint(patches),
+            "n_atoms": list(counts),
+            "weights": list(weights),
+            "metric": metric,
+            "line search": list(run.constants),
+        }
+    if resume and Path(checkpoint).is_file():  # type: ignore[arg-type]
+        run.restore(load_checkpoint(checkpoint, run.identity, run.objective.patches))  # type: ignore[arg-type]
+    else:
+        factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
+        run.begin(factors)
+    reason = run.until_it_stops()
+    settings = {"preset": preset, "metric": metric, "n_patches": patches.shape[0]}
+    return run.result(reason, settings)
+
+
+def mean_energy(patches: Array) -> float:
+    """Mean squared length of a patch; an error if every patch is zero."""
+    xp = array_namespace(patches)
+    energy = float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+    if energy == 0:
+        raise ValueError("Every patch is zero: there is nothing to learn from.")
+    if not np.isfinite(energy):
+        raise ValueError("The patches are too large to square: divide them by their largest value.")
+    return energy
+
+
+def _require_distinct_atoms(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
+    for axis, (length, count) in enumerate(zip(patch_shape, counts, strict=True)):
+        if length == 1 and count > 1:
+            raise ValueError(
+                f"Patch axis {axis} has length 1, where all atoms are equal: n_atoms must be 1 there, "
+                f"got {count}. Drop the axis or set n_atoms[{axis}] = 1."
+            )

@@ -1,0 +1,135 @@
+"""What learning returns: the dictionary, the codes, and how it went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sedil.dictionary import SeparableDictionary
+from sedil.engines.portable import Array
+from sedil.objective import Weights
+
+
+class StopReason(StrEnum):
+    """Why learning ended, as a sentence that a person can read."""
+
+    GRADIENT = "the gradient is below gradient_tolerance"
+    STALLED = "the cost no longer falls by more than tolerance"
+    ITERATIONS = "max_iterations reached"
+    NO_PROGRESS = "no step brings the cost down any further"
+    CALLBACK = "the callback asked to stop"
+    INTERRUPTED = "interrupted by the user"
+
+
+class Record(NamedTuple):
+    """One iteration, as kept in `History`.
+
+    Attributes
+    ----------
+    iteration : steps taken so far; the first record, 0, is the start
+    objective : the cost of Eq. (16); data, sparsity and coherence are its weighted terms
+    gradient_norm : length of the Riemannian gradient in the metric
+    step_size : alpha, the length of the accepted step
+    n_evaluations : evaluations of the cost so far, refused trials included
+    seconds : time spent optimising so far, without callbacks and files
+    mutual_coherence : Eq. (6) of the current dictionary
+    """
+
+    iteration: int
+    objective: float
+    data: float
+    sparsity: float
+    coherence: float
+    gradient_norm: float
+    step_size: float
+    n_evaluations: int
+    seconds: float
+    mutual_coherence: float
+
+
+class History:
+    """All iterations of a run. ``history["objective"]`` is a column, ``history[-1]`` the last record."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._records = list(records)
+
+    def append(self, record: Record) -> None:
+        """Add the record of one more iteration."""
+        self._records.append(record)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records)
+
+    def __getitem__(self, key: str | int) -> Any:
+        if isinstance(key, str):
+            if key not in Record._fields:
+                raise KeyError(f"history has no column {key!r}; it has {', '.join(Record._fields)}")
+            return np.array([getattr(record, key) for record in self._records])
+        return self._records[key]
+
+    def __repr__(self) -> str:
+        return f"<History of {len(self)} records: {', '.join(Record._fields)}>"
+
+
+@dataclass(frozen=True, repr=False)
+class LearningResult:
+    """A learned dictionary and how it came about.
+
+    Attributes
+    ----------
+    dictionary : SeparableDictionary
+    codes : array of shape (n, *n_atoms)
+        Codes of the training patches at the end.
+    history : History
+        One record per iteration, the start included.
+    stop_reason : StopReason
+        Why learning ended; compares and prints as a string.
+    weights : Weights
+        rho, lambda and kappa that were used.
+    n_iterations, n_evaluations, seconds, objective
+        The last record's, for short.
+    """
+
+    dictionary: SeparableDictionary
+    codes: Array = field(repr=False)
+    history: History
+    stop_reason: StopReason
+    weights: Weights
+
+    @property
+    def n_iterations(self) -> int:
+        """Steps taken."""
+        return self.history[-1].iteration
+
+    @property
+    def n_evaluations(self) -> int:
+        """Evaluations of the cost, refused trials included."""
+        return self.history[-1].n_evaluations
+
+    @property
+    def seconds(self) -> float:
+        """Time spent optimising."""
+        return self.history[-1].seconds
+
+    @property
+    def objective(self) -> float:
+        """Cost at the end."""
+        return self.history[-1].objective
+
+    def __repr__(self) -> str:
+        first, last = self.history[0], self.history[-1]
+        return (
+            f"LearningResult\n"
+            f"  {self.dictionary!r}\n"
+            f"  cost         {first.objective:.4g} -> {last.objective:.4g} (data {last.data:.3g}, "
+            f"sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g})\n"
+            f"  iterations   {last.iteration}, {last.n_evaluations} evaluations, {last.seconds:.1f} s\n"
+            f"  stopped      {self.stop_reason}"
+        )

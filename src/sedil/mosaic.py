@@ -1,0 +1,85 @@
+"""Atoms as one picture, in the convention of the paper's Figure 1.
+
+Each atom is one tile: black is its most negative entry, grey is zero, white is its most positive
+entry. Negative and positive entries are scaled apart, so all three hold for every atom.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from io import BytesIO
+from math import ceil, prod, sqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from sedil.dictionary import SeparableDictionary
+
+MAX_PIXELS = 4_000_000
+_GREY = 127.5
+
+
+def draw(
+    dictionary: SeparableDictionary, signal_shape: Sequence[int] | None = None, zoom: int = 3
+) -> np.ndarray:
+    """Grey picture (uint8) of all atoms with a thin border between them.
+
+    Parameters
+    ----------
+    dictionary : SeparableDictionary
+    signal_shape : shape to give each atom, for example (8, 8) where 64 values are an image patch.
+        Default: the ``signal_shape`` in ``dictionary.info``, else the patch shape. Atoms of three and
+        four axes are drawn as their slices side by side, atoms of one axis as a bar code.
+    zoom : size of one entry in pixels.
+    """
+    shape = tuple(signal_shape or dictionary.info.get("signal_shape") or dictionary.patch_shape)
+    if prod(shape) != prod(dictionary.patch_shape):
+        raise ValueError(f"signal_shape {shape} does not hold a patch of shape {dictionary.patch_shape}.")
+    tiles = _grey_levels(np.asarray(dictionary.like(np.empty(0)).atoms()))
+    tiles = _as_pictures(tiles.reshape(-1, *shape))
+    tiles = tiles.repeat(zoom, axis=1).repeat(zoom, axis=2)
+    return _tile(tiles, _columns(dictionary.n_atoms))
+
+
+def as_data_uri(picture: np.ndarray) -> str:
+    """The picture as a PNG inside a ``data:`` address, for HTML."""
+    from PIL import Image
+
+    stream = BytesIO()
+    Image.fromarray(picture).save(stream, format="PNG")
+    return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def _grey_levels(atoms: np.ndarray) -> np.ndarray:
+    axes = tuple(range(1, atoms.ndim))
+    lowest = np.maximum(-atoms.min(axis=axes, keepdims=True), np.finfo(float).tiny)
+    highest = np.maximum(atoms.max(axis=axes, keepdims=True), np.finfo(float).tiny)
+    scaled = np.where(atoms < 0, atoms / lowest, atoms / highest)
+    return np.rint(_GREY + _GREY * scaled).astype(np.uint8)
+
+
+def _as_pictures(tiles: np.ndarray) -> np.ndarray:
+    """Tiles of any number of axes as (n, rows, columns): leading axes go side by side."""
+    if tiles.ndim == 2:
+        return tiles[:, :, None].repeat(max(2, tiles.shape[1] // 4), axis=2)
+    *leading, rows, columns = tiles.shape[1:]
+    slices = tiles.reshape(len(tiles), prod(leading), rows, columns)
+    return slices.transpose(0, 2, 1, 3).reshape(len(tiles), rows, -1)
+
+
+def _columns(n_atoms: Sequence[int]) -> int:
+    """Two factors make a table of atoms; otherwise the mosaic is near square."""
+    return n_atoms[1] if len(n_atoms) == 2 else ceil(sqrt(prod(n_atoms)))
+
+
+def _tile(tiles: np.ndarray, columns: int, border: int = 1) -> np.ndarray:
+    count, height, width = tiles.shape
+    rows = ceil(count / columns)
+    picture = np.full((rows * (height + border) + border, columns * (width + border) + border), 255, np.uint8)
+    for index, tile in enumerate(tiles):
+        top = border + (index // columns) * (height + border)
+        left = border + (index % columns) * (width + border)
+        picture[top : top + height, left : left + width] = tile
+    return picture

@@ -1,0 +1,55 @@
+"""Figures from dictionaries and results; nothing here computes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from sedil import mosaic
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from sedil.dictionary import SeparableDictionary
+    from sedil.learning.result import History
+
+
+def plot_atoms(
+    dictionary: SeparableDictionary, *, signal_shape: Sequence[int] | None = None, ax: Axes | None = None
+) -> Axes:
+    """Draw all atoms as in the paper's Figure 1: black most negative, grey zero, white most positive.
+
+    Parameters
+    ----------
+    dictionary : SeparableDictionary
+    signal_shape : tuple of int, optional
+        Shape to give each atom, for example (8, 8) for an unstructured dictionary of 64-vectors.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    picture = mosaic.draw(dictionary, signal_shape, zoom=1)
+    ax = ax or _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1]))
+    ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+    ax.set_axis_off()
+    return ax
+
+
+def plot_history(history: History, *, ax: Axes | None = None) -> Axes:
+    """Draw the cost and its terms over the iterations, on a logarithmic scale."""
+    ax = ax or _new_axes(figsize=(6, 4))
+    for name in ("objective", "data", "sparsity", "coherence"):
+        ax.semilogy(history["iteration"], history[name], label=name, lw=2 if name == "objective" else 1)
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("cost per patch")
+    ax.legend()
+    return ax
+
+
+def _new_axes(**kwargs: Any) -> Axes:
+    from matplotlib import pyplot
+
+    return pyplot.figure(**kwargs, layout="constrained").add_subplot()

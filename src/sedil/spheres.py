@@ -1,0 +1,83 @@
+"""The product of spheres S(n, d): matrices of shape (n, d) whose columns have unit length.
+
+Everything acts on one factor. Points, tangent vectors and results are arrays of one shape, of any
+library that follows the array API standard. Products of such manifolds are in `sedil.manifold`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from sedil.engines.portable import Array
+
+
+def normalize(matrix: Array) -> Array:
+    """Scale each column to unit length (Paper: Eq. (5)); a zero column is an error of the caller."""
+    return matrix / _column_norms(matrix)
+
+
+def random_point(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Columns drawn uniformly from the unit sphere, as a NumPy array."""
+    return normalize(rng.standard_normal(shape))
+
+
+def project(point: Array, matrix: Array) -> Array:
+    """Orthogonal projection onto the tangent space at `point`. Paper: Eq. (22)."""
+    return matrix - point * _column_dots(point, matrix)
+
+
+def geodesic(point: Array, direction: Array, step: float) -> Array:
+    """Walk each column along its great circle. Paper: Eq. (25), (26).
+
+    Deviation: columns are normalised at the end, so that rounding does not build up over
+    thousands of steps.
+    """
+    speed = _column_norms(direction)
+    xp = array_namespace(point)
+    return normalize(point * xp.cos(step * speed) + direction * _sin_over(speed, step))
+
+
+def transport(tangent: Array, point: Array, direction: Array, step: float) -> Array:
+    """Carry `tangent` along the geodesic to its end, keeping lengths. Paper: Eq. (28), (29)."""
+    xp = array_namespace(point)
+    speed = _column_norms(direction)
+    unit = direction / _nonzero(speed)
+    along = _column_dots(tangent, unit)
+    return tangent - along * (point * xp.sin(step * speed) + unit * (1 - xp.cos(step * speed)))
+
+
+def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
+    """Say why `matrix` is not on the manifold (Paper: Eq. (5)), or None when it is."""
+    if matrix.ndim != 2:
+        return f"a factor is a matrix, got {matrix.ndim} axes"
+    xp = array_namespace(matrix)
+    if not bool(xp.all(xp.isfinite(matrix))):
+        return "it contains NaN or infinite entries"
+    error = xp.abs(_column_norms(matrix)[0, :] - 1)
+    worst = int(xp.argmax(error))
+    if float(error[worst]) > tolerance:
+        length = float(_column_norms(matrix)[0, worst])
+        return f"column {worst} has length {length:.6g}, not 1"
+    return None
+
+
+def _column_dots(left: Array, right: Array) -> Array:
+    xp = array_namespace(left)
+    return xp.sum(left * right, axis=0, keepdims=True)
+
+
+def _column_norms(matrix: Array) -> Array:
+    xp = array_namespace(matrix)
+    return xp.sqrt(_column_dots(matrix, matrix))
+
+
+def _nonzero(speed: Array) -> Array:
+    """`speed` with ones in place of zeros: Eq. (25) and (28) leave a resting column where it is."""
+    xp = array_namespace(speed)
+    return xp.where(speed > 0, speed, xp.ones_like(speed))
+
+
+def _sin_over(speed: Array, step: float) -> Array:
+    xp = array_namespace(speed)
+    return xp.where(speed > 0, xp.sin(step * speed) / _nonzero(speed), step * xp.ones_like(speed))
