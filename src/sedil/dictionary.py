@@ -156,16 +156,18 @@ class SeparableDictionary:
         return prod(self.n_atoms) / prod(self.patch_shape)
 
     def __repr__(self) -> str:
-        method = self.info.get("method")
+        return f"<SeparableDictionary: {self.describe()}>"
+
+    def describe(self) -> str:
+        """Sizes, redundancy, coherence and precision in one line."""
         return (
-            f"<SeparableDictionary: patches {_by(self.patch_shape)}, atoms {_by(self.n_atoms)}"
-            f" = {prod(self.n_atoms)} (redundancy {self.redundancy:.3g}),"
-            f" coherence {self.mutual_coherence():.3f}, {_dtype_name(self.factors[0])}"
-            f"{f', {method}' if method else ''}>"
+            f"patches {_by(self.patch_shape)}, atoms {_by(self.n_atoms)} = {prod(self.n_atoms)},"
+            f" redundancy {self.redundancy:.3g}, coherence {self.mutual_coherence():.3f},"
+            f" {_dtype_name(self.factors[0])}"
         )
 
     def _repr_html_(self) -> str:
-        facts = repr(self)[1:-1]
+        facts = f"SeparableDictionary: {self.describe()}"
         if prod(self.n_atoms) * prod(self.patch_shape) > mosaic.MAX_PIXELS:
             return f"<p>{facts}</p>"
         return f'<p>{facts}</p><img alt="atoms" src="{mosaic.as_data_uri(mosaic.draw(self))}">'

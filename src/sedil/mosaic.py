@@ -10,7 +10,8 @@ import base64
 from collections.abc import Sequence
 from io import BytesIO
 from math import ceil, prod, sqrt
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,6 +42,13 @@ def draw(
     tiles = _as_pictures(tiles.reshape(-1, *shape))
     tiles = tiles.repeat(zoom, axis=1).repeat(zoom, axis=2)
     return _tile(tiles, _columns(dictionary.n_atoms))
+
+
+def save(dictionary: SeparableDictionary, path: str | Path, **how: Any) -> None:
+    """Write the picture of all atoms to a file, in the format of its suffix; `how` goes to `draw`."""
+    from PIL import Image
+
+    Image.fromarray(draw(dictionary, **how)).save(path)
 
 
 def as_data_uri(picture: np.ndarray) -> str:

@@ -1,19 +1,20 @@
 """FISTA for the l1 problem of Eq. (34), every sample on its own.
 
 The problem is taken in its usual scaling, ``1/2 ||D x - s||^2 + penalty ||x||_1``; the paper's
-``||x||_1 + lambda_d ||D x - s||^2`` is the same with ``penalty = 1 / (2 lambda_d)``. All samples share the step
-length, which depends on the dictionary alone, and each stops by its own duality gap: the code of a
-sample does not depend on which others it is solved with.
+``||x||_1 + lambda_d ||D x - s||^2`` is the same with ``penalty = 1 / (2 lambda_d)``. All samples share
+the step length, which depends on the dictionary alone, and each stops by its own duality gap: the
+code of a sample does not depend on which others it is solved with.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
+from array_api_compat import device as device_of
 
 from sedil.engines import portable
 from sedil.engines.portable import Array
@@ -50,30 +51,29 @@ def fista(
     xp = array_namespace(patches)
     step = 1 / squared_norm(factors)
     target = portable.analyze(factors, patches)
-    gap = relative_gap(factors, patches, xp.zeros_like(target), penalty)
-    result = xp.zeros_like(target)
-    active = xp.arange(patches.shape[-1], device=gap.device)
     codes = ahead = xp.zeros_like(target)
-    momentum = xp.ones_like(gap)
-    iteration = 0
-    while True:
+    momentum = xp.ones_like(_dot(patches, patches))
+    index = xp.arange(patches.shape[-1], device=device_of(patches))
+    finished: list[tuple[Array, ...]] = []
+    for iteration in range(max_iterations + 1):
         if iteration % _CHECK_EVERY == 0 or iteration == max_iterations:
-            gap[active] = relative_gap(factors, patches, codes, penalty)
-            result[..., active] = codes
-            going = gap[active] > tolerance
-            if iteration == max_iterations or not bool(xp.any(going)):
-                return CodingResult(result, gap, iteration)
-            active, momentum = active[going], momentum[going]
-            codes, ahead, target, patches = (a[..., going] for a in (codes, ahead, target, patches))
+            gap = relative_gap(factors, patches, codes, penalty)
+            done = (gap <= tolerance) if iteration < max_iterations else gap < inf
+            finished.append(_take(done, codes, gap, index))
+            if bool(xp.all(done)):
+                break
+            codes, ahead, target, patches, momentum, index = _take(
+                ~done, codes, ahead, target, patches, momentum, index
+            )
         slope = portable.analyze(factors, portable.synthesize(factors, ahead)) - target
         new = soft_threshold(ahead - step * slope, step * penalty)
         # The restart test of the gradient scheme: momentum goes on only while it agrees with the step.
-        uphill = xp.sum((ahead - new) * (new - codes), axis=tuple(range(new.ndim - 1))) > 0
+        uphill = _dot(ahead - new, new - codes) > 0
         momentum = xp.where(uphill, xp.ones_like(momentum), momentum)
         new_momentum = (1 + xp.sqrt(1 + 4 * momentum**2)) / 2
         ahead = new + ((momentum - 1) / new_momentum) * (new - codes)
         codes, momentum = new, new_momentum
-        iteration += 1
+    return _in_order(finished, iteration)
 
 
 def soft_threshold(values: Array, threshold: float) -> Array:
@@ -107,6 +107,21 @@ def squared_norm(factors: Sequence[Array]) -> float:
     """
     norms = [np.linalg.norm(portable.to_numpy(factor).astype(np.float64), 2) for factor in factors]
     return float(prod(norm**2 for norm in norms)) * (1 + sqrt(np.finfo(np.float32).eps))
+
+
+def _take(chosen: Array, *packed: Array) -> tuple[Array, ...]:
+    """The `chosen` samples of each packed array."""
+    xp = array_namespace(chosen)
+    where = xp.nonzero(chosen)[0]
+    return tuple(xp.take(array, where, axis=-1) for array in packed)
+
+
+def _in_order(finished: list[tuple[Array, ...]], n_iterations: int) -> CodingResult:
+    """Samples that finished at different times, put back in their order."""
+    xp = array_namespace(finished[0][0])
+    codes, gap, index = (xp.concat(parts, axis=-1) for parts in zip(*finished, strict=True))
+    order = xp.argsort(index)
+    return CodingResult(xp.take(codes, order, axis=-1), xp.take(gap, order, axis=-1), n_iterations)
 
 
 def _per_sample(reduction: object, array: Array) -> Array:

@@ -78,7 +78,8 @@ def normalize_patches(patches: Array, *, unit_length: bool = True) -> Array:
     kept = xp.reshape(length > rounding, (-1,))
     if not bool(xp.any(kept)):
         raise ValueError("Every patch is flat: without its mean nothing is left to learn from.")
-    return (centred / length if unit_length else centred)[kept]
+    centred, length = centred[kept], length[kept]
+    return centred / length if unit_length else centred
 
 
 def _require_room(shape: tuple[int, ...], patch_shape: tuple[int, ...]) -> None:

@@ -10,17 +10,24 @@ in all factors together:
 Multiplying the patches by c multiplies E by c^2, and every term of the cost with it: the learned
 dictionary is the same. The three constants were chosen on photographs (8x8, 12x12 and 16x16
 patches; see docs/notation.md for the figures).
+
+The cost has many local minima. A warm-up with a smaller rho and a larger lambda, both by a factor of
+three, has fewer and leads to better ones: more atoms of a planted dictionary are found, and the cost on
+photographs ends lower than without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
+from math import log1p, prod, sqrt
+from sys import float_info
 
-from sedil.errors import require_choice, require_positive
+from sedil.errors import require_choice, require_count, require_positive
 from sedil.objective import Weights
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
+_SMOOTHING = 3.0
+_LONGEST_WARM_UP = 100
 
 
 def from_data(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
@@ -53,3 +60,35 @@ def choose_weights(
             require_positive(value, name, zero_allowed=name != "sparsity_scale")
             weights = weights._replace(**{name: float(value)})
     return weights
+
+
+def smoothed(weights: Weights) -> Weights:
+    """Weights of the warm-up: the same curvature of the penalty at zero, reached at larger coefficients."""
+    return weights._replace(
+        sparsity_scale=weights.sparsity_scale / _SMOOTHING,
+        sparsity_weight=weights.sparsity_weight * _SMOOTHING,
+    )
+
+
+def choose_warm_up(warm_up: int | None, preset: str, has_dictionary: bool, max_iterations: int) -> int:
+    """Iterations of the warm-up: as given, else none for the paper or a given dictionary, else a fifth."""
+    if warm_up is not None:
+        return require_count(warm_up, "warm_up")
+    if preset == "paper" or has_dictionary:
+        return 0
+    return min(_LONGEST_WARM_UP, max_iterations // 5)
+
+
+def smallest_coefficient(weights: Weights) -> float:
+    """The size x at which keeping a coefficient costs as much as dropping it: x^2/2 = lambda ln(1 + rho x^2).
+
+    For an atom on its own this is where the minimum of the learned cost (Eq. 16) leaves zero, so it is
+    the l1 penalty that suits the same dictionary.
+    """
+    relative = weights.sparsity_weight * weights.sparsity_scale
+    squared = 2 * relative  # the fixed point of u = 2 relative ln(1 + u), with u = rho x^2
+    for _ in range(100):
+        squared = 2 * relative * log1p(squared)
+    # At or below 1/2 the only root is zero: every coefficient is worth keeping, if shrunk.
+    smallest = max(squared, relative, float_info.min)
+    return sqrt(smallest / weights.sparsity_scale)

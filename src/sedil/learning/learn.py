@@ -13,7 +13,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
 from sedil.learning.checkpoint import fingerprint, load_checkpoint
-from sedil.learning.defaults import choose_weights
+from sedil.learning.defaults import choose_warm_up, choose_weights
 from sedil.learning.initial import initial_factors
 from sedil.learning.line_search import LineSearch
 from sedil.learning.metrics import metric as named_metric
@@ -32,6 +32,7 @@ def learn(
     sparsity_weight: float | None = None,
     coherence_weight: float | None = None,
     metric: str = "balanced",
+    warm_up: int | None = None,
     max_iterations: int = 500,
     tolerance: float = 1e-5,
     gradient_tolerance: float = 1e-8,
@@ -70,6 +71,9 @@ def learn(
         less similar atoms.
     metric : {"balanced", "paper"}, default "balanced"
         How codes and factors are weighed against each other in the gradient (`sedil.learning.metrics`).
+    warm_up : int, optional
+        Iterations at the start with a smoother cost, which leads to better minima. Default: a fifth of
+        `max_iterations`, at most 100; none for ``preset="paper"`` or a given dictionary.
     max_iterations : int, default 500
     tolerance : float, default 1e-5
         Stop when ten iterations lower the cost by less than this share of it.
@@ -137,6 +141,8 @@ def learn(
     )
     run = Run(
         objective=Objective(portable.pack(patches), weights),
+        weights=weights,
+        warm_up=choose_warm_up(warm_up, preset, isinstance(initial, SeparableDictionary), max_iterations),
         manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
         constants=LineSearch(c1, c2, eta).checked(),
         stopping=Stopping(max_iterations, tolerance, gradient_tolerance),
@@ -150,6 +156,7 @@ def learn(
             "n_atoms": list(counts),
             "weights": list(weights),
             "metric": metric,
+            "warm_up": run.warm_up,
             "line search": list(run.constants),
         }
     if resume and Path(checkpoint).is_file():  # type: ignore[arg-type]

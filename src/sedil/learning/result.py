@@ -31,7 +31,8 @@ class Record(NamedTuple):
     Attributes
     ----------
     iteration : steps taken so far; the first record, 0, is the start
-    objective : the cost of Eq. (16); data, sparsity and coherence are its weighted terms
+    sparsity_scale : rho of the cost being minimised, smaller during the warm-up
+    objective : that cost, Eq. (16); data, sparsity and coherence are its weighted terms
     gradient_norm : length of the Riemannian gradient in the metric
     step_size : alpha, the length of the accepted step
     n_evaluations : evaluations of the cost so far, refused trials included
@@ -40,6 +41,7 @@ class Record(NamedTuple):
     """
 
     iteration: int
+    sparsity_scale: float
     objective: float
     data: float
     sparsity: float
@@ -125,11 +127,12 @@ class LearningResult:
 
     def __repr__(self) -> str:
         first, last = self.history[0], self.history[-1]
-        return (
-            f"LearningResult\n"
-            f"  {self.dictionary!r}\n"
-            f"  cost         {first.objective:.4g} -> {last.objective:.4g} (data {last.data:.3g}, "
-            f"sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g})\n"
-            f"  iterations   {last.iteration}, {last.n_evaluations} evaluations, {last.seconds:.1f} s\n"
-            f"  stopped      {self.stop_reason}"
-        )
+        rows = {
+            "dictionary": self.dictionary.describe(),
+            "cost": f"{first.objective:.4g} -> {last.objective:.4g} per patch",
+            "terms": f"data {last.data:.3g}, sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g}",
+            "iterations": f"{last.iteration}, {last.n_evaluations} evaluations, {last.seconds:.1f} s",
+            "stopped": str(self.stop_reason),
+        }
+        lines = [f"  {name:12s} {text}" for name, text in rows.items()]
+        return "\n".join(["LearningResult", *lines])

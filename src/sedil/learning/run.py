@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +13,12 @@ from sedil.engines import portable
 from sedil.engines.portable import Array
 from sedil.learning.checkpoint import Checkpoint, save_checkpoint
 from sedil.learning.conjugate_gradient import State, advance, start
+from sedil.learning.defaults import smoothed
 from sedil.learning.interrupt import Interruption
 from sedil.learning.line_search import LineSearch
 from sedil.learning.result import History, LearningResult, Record, StopReason
 from sedil.manifold import Point, ProductManifold
-from sedil.objective import Objective, mutual_coherence
+from sedil.objective import Objective, Weights, mutual_coherence
 
 _STALL_WINDOW = 10  # iterations; the cost may rise for a few, so one alone says nothing
 
@@ -41,7 +42,7 @@ Callback = Callable[[Progress], bool | None]
 
 
 class Stopping(NamedTuple):
-    """The rules that end a run."""
+    """The rules that end a run, or its warm-up."""
 
     max_iterations: int
     tolerance: float
@@ -52,20 +53,28 @@ class Stopping(NamedTuple):
         last = history[-1]
         if last.gradient_norm <= self.gradient_tolerance * history[0].gradient_norm:
             return StopReason.GRADIENT
-        if len(history) > _STALL_WINDOW:
-            before = history[-1 - _STALL_WINDOW].objective
-            if abs(before - last.objective) <= self.tolerance * abs(last.objective):
-                return StopReason.STALLED
+        if len(history) > _STALL_WINDOW and self._is_flat(history[-1 - _STALL_WINDOW], last):
+            return StopReason.STALLED
         if last.iteration >= self.max_iterations:
             return StopReason.ITERATIONS
         return None
 
+    def _is_flat(self, before: Record, last: Record) -> bool:
+        same_cost = before.sparsity_scale == last.sparsity_scale
+        return same_cost and abs(before.objective - last.objective) <= self.tolerance * last.objective
+
 
 @dataclass
 class Run:
-    """One run of Algorithm 2: call `begin` or `restore`, then `until_it_stops`, then `result`."""
+    """One run of Algorithm 2: call `begin` or `restore`, then `until_it_stops`, then `result`.
+
+    The first `warm_up` iterations minimise a smoother cost (`defaults.smoothed`), the rest the cost with
+    `weights`.
+    """
 
     objective: Objective
+    weights: Weights
+    warm_up: int
     manifold: ProductManifold
     constants: LineSearch
     stopping: Stopping
@@ -82,6 +91,8 @@ class Run:
         Deviation: Algorithm 2 prints A S B^T, whose shapes do not match.
         """
         began = time.perf_counter()
+        if self.warm_up:
+            self.objective.weights = smoothed(self.weights)
         point = Point(portable.analyze(factors, self.objective.patches), factors)
         self._enter(start(self.objective, self.manifold, point), began)
 
@@ -90,42 +101,57 @@ class Run:
         self.state, self.history = saved.state, saved.history
         self.seconds = saved.history[-1].seconds
         self.objective.n_evaluations = saved.history[-1].n_evaluations
+        if saved.history[-1].sparsity_scale != self.weights.sparsity_scale:
+            self.objective.weights = smoothed(self.weights)
 
     def until_it_stops(self) -> StopReason:
         """Iterate; the loop of Algorithm 2 with its ways out."""
         with Interruption() as interruption:
-            while (reason := self.stopping.reason(self.history)) is None:
+            while (reason := self._reason_to_stop(interruption)) is None:
                 began = time.perf_counter()
                 state = advance(self.objective, self.manifold, self.state, self.constants)
                 if state is None:
                     reason = StopReason.NO_PROGRESS
                     break
                 self._enter(state, began)
-                if interruption.requested:
-                    reason = StopReason.INTERRUPTED
-                elif self._callback_says_stop():
-                    reason = StopReason.CALLBACK
-                if reason is not None:
-                    break
                 if state.iteration % self.checkpoint_every == 0:
                     self._save()
         self._save()
         return reason
 
+    def _reason_to_stop(self, interruption: Interruption) -> StopReason | None:
+        if interruption.requested:
+            return StopReason.INTERRUPTED
+        if self._callback_says_stop():
+            return StopReason.CALLBACK
+        reason = self.stopping.reason(self.history)
+        if reason == StopReason.ITERATIONS or self.objective.weights == self.weights:
+            return reason
+        if reason or self.state.iteration >= self.warm_up:
+            self._end_warm_up()
+        return None
+
+    def _end_warm_up(self) -> None:
+        """Go on with the cost proper from where the smoother one led, without memory of its steps."""
+        began = time.perf_counter()
+        self.objective.weights = self.weights
+        fresh = start(self.objective, self.manifold, self.state.point)
+        self.state = replace(fresh, iteration=self.state.iteration)
+        self.seconds += time.perf_counter() - began
+
     def result(self, reason: StopReason, settings: dict[str, Any]) -> LearningResult:
         """The result, with the dictionary's own account of how it was learned."""
-        weights = self.objective.weights
         info = {
             "method": "separable dictionary learning",
             **settings,
-            **weights._asdict(),
+            **self.weights._asdict(),
             "n_iterations": self.history[-1].iteration,
             "objective": self.history[-1].objective,
             "stop_reason": str(reason),
         }
         dictionary = SeparableDictionary(self.state.point.factors, info=info)
         codes = portable.unpack(self.state.point.codes)
-        return LearningResult(dictionary, codes, self.history, reason, weights)
+        return LearningResult(dictionary, codes, self.history, reason, self.weights)
 
     def _enter(self, state: State, began: float) -> None:
         self.state = state
@@ -133,6 +159,7 @@ class Run:
         self.history.append(
             Record(
                 iteration=state.iteration,
+                sparsity_scale=self.objective.weights.sparsity_scale,
                 objective=state.terms.total,
                 **state.terms._asdict(),
                 gradient_norm=state.gradient_norm,
@@ -144,7 +171,7 @@ class Run:
         )
 
     def _callback_says_stop(self) -> bool:
-        if self.callback is None:
+        if self.callback is None or self.state.iteration == 0:
             return False
         progress = Progress(self.history[-1], self.stopping.max_iterations, self.state.point.factors)
         return bool(self.callback(progress))

@@ -1,0 +1,15 @@
+from .analytic import odct as odct
+from .coding import sparse_code as sparse_code
+from .dictionary import SeparableDictionary as SeparableDictionary
+from .dictionary import load_dictionary as load_dictionary
+from .errors import DictionaryFileError as DictionaryFileError
+from .estimators import SeparableDictionaryLearning as SeparableDictionaryLearning
+from .imaging.patches import normalize_patches as normalize_patches
+from .imaging.patches import sample_patches as sample_patches
+from .learning.learn import learn as learn
+from .learning.result import LearningResult as LearningResult
+from .learning.result import StopReason as StopReason
+from .plots import plot_atoms as plot_atoms
+from .plots import plot_history as plot_history
+
+__version__: str

@@ -1,0 +1,264 @@
+"""The scikit-learn face of the package; the mathematics is elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
+
+from sedil.coding import sparse_code
+from sedil.dictionary import SeparableDictionary
+from sedil.learning.defaults import smallest_coefficient
+from sedil.learning.learn import learn
+from sedil.progress import progress_bar
+
+
+class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Learn a separable dictionary and code data over it.
+
+    `fit` is `sedil.learn`. `transform` solves ``1/2 ||D x - s||^2 + penalty ||x||_1`` for each sample.
+
+    Parameters
+    ----------
+    patch_shape : tuple of int, optional
+        Shape of one sample, 1 to 4 axes, with as many entries as X has features. None, the default,
+        is the unstructured case: one factor over all features.
+    n_atoms : int or tuple of int, optional
+        Atoms of each factor. Default: twice the length of the axis.
+    initial : {"random", "odct", "data"} or SeparableDictionary, default "random"
+    preset, sparsity_scale, sparsity_weight, coherence_weight, metric, warm_up
+        As in `sedil.learn`.
+    max_iter : int, default 500
+        `max_iterations` of `sedil.learn`.
+    tol : float, default 1e-5
+        `tolerance` of `sedil.learn`.
+    penalty : float, optional
+        l1 penalty of `transform`. Default: the smallest coefficient that the learned cost prefers to zero.
+    transform_tol : float, default 1e-6
+        Relative duality gap to which each sample is coded.
+    transform_max_iter : int, default 2000
+    warm_start : bool, default False
+        Start `fit` from the dictionary of the last one, if it has the same shape.
+    random_state : int, numpy.random.RandomState or None
+    verbose : bool, default False
+        Show a progress bar while learning.
+
+    Attributes
+    ----------
+    dictionary_ : SeparableDictionary
+    factors_ : tuple of ndarray
+    components_ : ndarray of shape (n_components, n_features)
+        All atoms as rows, built when first asked for.
+    penalty_ : float
+        l1 penalty that `transform` uses.
+    n_iter_ : int
+    history_ : History
+    stop_reason_ : StopReason
+    n_features_in_ : int
+    feature_names_in_ : ndarray, only if X had string column names
+
+    See Also
+    --------
+    sedil.learn, sedil.sparse_code
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sedil import SeparableDictionaryLearning
+    >>> X = np.random.default_rng(0).standard_normal((100, 16))
+    >>> model = SeparableDictionaryLearning(patch_shape=(4, 4), n_atoms=(6, 6), max_iter=20, random_state=0)
+    >>> model.fit_transform(X).shape
+    (100, 36)
+    """
+
+    def __init__(
+        self,
+        patch_shape: Sequence[int] | None = None,
+        n_atoms: int | Sequence[int] | None = None,
+        *,
+        initial: str | SeparableDictionary = "random",
+        preset: str = "data",
+        sparsity_scale: float | None = None,
+        sparsity_weight: float | None = None,
+        coherence_weight: float | None = None,
+        metric: str = "balanced",
+        warm_up: int | None = None,
+        max_iter: int = 500,
+        tol: float = 1e-5,
+        penalty: float | None = None,
+        transform_tol: float = 1e-6,
+        transform_max_iter: int = 2000,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.patch_shape = patch_shape
+        self.n_atoms = n_atoms
+        self.initial = initial
+        self.preset = preset
+        self.sparsity_scale = sparsity_scale
+        self.sparsity_weight = sparsity_weight
+        self.coherence_weight = coherence_weight
+        self.metric = metric
+        self.warm_up = warm_up
+        self.max_iter = max_iter
+        self.tol = tol
+        self.penalty = penalty
+        self.transform_tol = transform_tol
+        self.transform_max_iter = transform_max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any = None) -> SeparableDictionaryLearning:
+        """Learn the dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, *patch_shape)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        sample_shape = X.shape[1:] if getattr(X, "ndim", 2) > 2 else None
+        X = self._validated(X, reset=True)
+        patch_shape = self._patch_shape(X.shape[1])
+        n_atoms = self.n_atoms or tuple(1 if side == 1 else 2 * side for side in patch_shape)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        with progress_bar(self.max_iter) if self.verbose else nullcontext() as show:
+            result = learn(
+                X.reshape(-1, *patch_shape),
+                n_atoms,
+                initial=self._initial(patch_shape, n_atoms),
+                preset=self.preset,
+                sparsity_scale=self.sparsity_scale,
+                sparsity_weight=self.sparsity_weight,
+                coherence_weight=self.coherence_weight,
+                metric=self.metric,
+                warm_up=self.warm_up,
+                max_iterations=self.max_iter,
+                tolerance=self.tol,
+                random_state=np.random.default_rng(seed),
+                callback=show,
+            )
+        self.dictionary_ = result.dictionary
+        self.factors_ = result.dictionary.factors
+        self.penalty_ = self.penalty or smallest_coefficient(result.weights)
+        self.history_ = result.history
+        self.n_iter_ = max(result.n_iterations, 1)
+        self.stop_reason_ = result.stop_reason
+        self._sample_shape = sample_shape or (self.n_features_in_,)
+        self.__dict__.pop("components_", None)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Code samples over the learned dictionary.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, *patch_shape)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = self._validated(X, reset=False)
+        patches = X.reshape(-1, *self.dictionary_.patch_shape)
+        codes = sparse_code(
+            self.dictionary_.like(patches),
+            patches,
+            self.penalty_,
+            tolerance=self.transform_tol,
+            max_iterations=self.transform_max_iter,
+        )
+        return codes.reshape(len(codes), -1)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Samples from codes, in the shape of the samples that `fit` saw.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features) or (n_samples, *patch_shape)
+        """
+        check_is_fitted(self)
+        codes = np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X must hold codes of shape (n_samples, {self._n_features_out}), got shape {codes.shape}."
+            )
+        dictionary = self.dictionary_.like(codes)
+        patches = dictionary.synthesize(codes.reshape(-1, *dictionary.n_atoms))
+        return patches.reshape(len(codes), *self._sample_shape)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How much coding saves: 1 minus the l1 cost of `transform`'s codes over that of zero codes.
+
+        Between 0 (nothing can be coded) and 1 (perfect for free). Counts accuracy and sparsity, does not
+        depend on units; compare models at the same `penalty`.
+        """
+        codes = self.transform(X)
+        X = self._validated(X, reset=False)
+        flat = self.dictionary_.like(codes).synthesize(codes.reshape(-1, *self.dictionary_.n_atoms))
+        residual = flat.reshape(X.shape) - X
+        cost = 0.5 * np.sum(residual**2, dtype=np.float64) + self.penalty_ * np.abs(codes).sum(
+            dtype=np.float64
+        )
+        zero_cost = 0.5 * np.sum(X**2, dtype=np.float64)
+        return float(1 - cost / zero_cost) if zero_cost else 0.0
+
+    @cached_property
+    def components_(self) -> np.ndarray:
+        """All atoms as rows, shape (n_components, n_features)."""
+        check_is_fitted(self, "dictionary_")
+        return self.dictionary_.as_matrix().T
+
+    @property
+    def _n_features_out(self) -> int:
+        return prod(self.dictionary_.n_atoms)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "dictionary_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _validated(self, X: Any, reset: bool) -> np.ndarray:
+        if getattr(X, "ndim", 2) > 2:
+            X = np.asarray(X).reshape(X.shape[0], -1)
+        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+
+    def _patch_shape(self, n_features: int) -> tuple[int, ...]:
+        patch_shape = (n_features,) if self.patch_shape is None else tuple(self.patch_shape)
+        if prod(patch_shape) != n_features:
+            raise ValueError(
+                f"patch_shape {patch_shape} holds {prod(patch_shape)} values, "
+                f"but X has {n_features} features."
+            )
+        return patch_shape
+
+    def _initial(self, patch_shape: tuple[int, ...], n_atoms: Any) -> str | SeparableDictionary:
+        last = getattr(self, "dictionary_", None)
+        if not self.warm_start or last is None:
+            return self.initial
+        wanted = (n_atoms,) * len(patch_shape) if isinstance(n_atoms, int) else tuple(n_atoms)
+        return last if (last.patch_shape, last.n_atoms) == (patch_shape, wanted) else self.initial
+
+
+def _half_energy(array: np.ndarray) -> float:
+    return 0.5 * float(np.sum(array**2, dtype=np.float64))

@@ -1,0 +1,41 @@
+"""A progress bar for learning, in the terminal or a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sedil.learning.run import Callback, Progress
+
+
+@contextmanager
+def progress_bar(max_iterations: int) -> Iterator[Callback]:
+    """A bar with iteration, cost and time left; yields the callback for `sedil.learn`.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> from sedil.progress import progress_bar
+    >>> patches = np.random.default_rng(0).standard_normal((50, 4, 4))
+    >>> with progress_bar(5) as show:
+    ...     result = sedil.learn(patches, 5, max_iterations=5, callback=show)  # doctest: +SKIP
+    """
+    from rich import progress as rich
+
+    bar = rich.Progress(
+        rich.TextColumn("learning"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TextColumn("cost {task.fields[cost]}"),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("left at most"),
+        rich.TimeRemainingColumn(),
+    )
+    with bar:
+        task = bar.add_task("learning", total=max_iterations, cost="...")
+
+        def show(progress: Progress) -> None:
+            record = progress.record
+            bar.update(task, completed=record.iteration, cost=f"{record.objective:.5g}")
+
+        yield show

@@ -1,0 +1,73 @@
+"""Fixtures: every array library and precision that the package promises to run on."""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from array_api_compat import array_namespace
+from hypothesis import settings
+
+from sedil.engines.portable import to_numpy
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+settings.register_profile("sedil", max_examples=40, deadline=None, derandomize=True, database=None)
+settings.load_profile("sedil")
+
+NAMESPACES = {
+    "numpy": "array_api_compat.numpy",
+    "torch": "array_api_compat.torch",
+    "array_api_strict": "array_api_strict",
+}
+
+
+class Arrays(NamedTuple):
+    """One array library in one precision."""
+
+    xp: Any
+    precision: str
+
+    @property
+    def dtype(self) -> Any:
+        return getattr(self.xp, self.precision)
+
+    @property
+    def tolerance(self) -> float:
+        return 1e-12 if self.precision == "float64" else 1e-5
+
+    def make(self, values: Any) -> Any:
+        return self.xp.asarray(np.array(values, dtype=self.precision))
+
+    def check(self, result: Any, expected: Any, tolerance: float | None = None) -> None:
+        """`result` is of this library and precision, and equal to the NumPy array `expected`."""
+        assert array_namespace(result) is array_namespace(self.xp.empty(0))
+        assert result.dtype == self.dtype
+        tolerance = tolerance or self.tolerance
+        np.testing.assert_allclose(to_numpy(result), expected, rtol=tolerance, atol=tolerance)
+
+
+def _namespace(name: str) -> Any:
+    pytest.importorskip(name, reason=f"{name} is not installed: its arrays were not tested")
+    return pytest.importorskip(NAMESPACES[name])
+
+
+@pytest.fixture(params=list(NAMESPACES))
+def library(request: pytest.FixtureRequest) -> Any:
+    """The array API namespace of each library."""
+    return _namespace(request.param)
+
+
+@pytest.fixture(params=["float32", "float64"])
+def arrays(request: pytest.FixtureRequest, library: Any) -> Arrays:
+    """Each library in each precision."""
+    return Arrays(library, request.param)
+
+
+@pytest.fixture
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="torch is not installed: its arrays were not tested")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20130623)
