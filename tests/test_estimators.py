@@ -1,8 +1,141 @@
+import pickle
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import sedil
 from sedil import SeparableDictionaryLearning
+from sedil.learning.defaults import smallest_coefficient
 
 
 @parametrize_with_checks([SeparableDictionaryLearning(max_iter=30)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@pytest.fixture(scope="module")
+def patches():
+    rng = np.random.default_rng(0)
+    codes = rng.standard_normal((300, 6, 6)) * (rng.random((300, 6, 6)) < 0.1)
+    factors = [rng.standard_normal((4, 6)) for _ in range(2)]
+    return sedil.SeparableDictionary(factors, normalize=True).synthesize(codes)
+
+
+@pytest.fixture(scope="module")
+def model(patches):
+    return SeparableDictionaryLearning((4, 4), (6, 6), max_iter=60, random_state=0).fit(patches)
+
+
+def test_patches_and_rows_give_the_same_model(patches, model):
+    rows = patches.reshape(len(patches), -1)
+    again = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=60, random_state=0).fit(rows)
+    for mine, theirs in zip(model.factors_, again.factors_, strict=True):
+        assert_array_equal(mine, theirs)
+    assert_allclose(again.transform(rows), model.transform(patches), atol=1e-12)
+
+
+def test_no_patch_shape_is_the_unstructured_case(patches):
+    model = SeparableDictionaryLearning(max_iter=5, random_state=0).fit(patches)
+    assert [factor.shape for factor in model.factors_] == [(16, 32)]
+    assert model.transform(patches).shape == (300, 32)
+
+
+def test_components_are_the_atoms_and_follow_a_new_fit(patches, model):
+    assert_allclose(model.components_, model.dictionary_.atoms().reshape(36, 16))
+    other = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=3, random_state=0).fit(patches)
+    first = other.components_
+    other.set_params(random_state=1).fit(patches)
+    assert not np.allclose(first, other.components_)
+
+
+def test_inverse_transform_is_synthesis_in_the_shape_of_the_input(patches, model):
+    codes = model.transform(patches)
+    assert model.inverse_transform(codes).shape == patches.shape
+    assert_allclose(model.inverse_transform(codes).reshape(300, -1), codes @ model.components_, atol=1e-10)
+
+
+def test_transform_codes_to_the_tolerance_it_promises(patches, model):
+    codes = model.transform(patches)
+    correlation = (model.inverse_transform(codes) - patches).reshape(300, -1) @ model.components_.T
+    used = codes != 0
+    assert 0 < used.mean() < 0.5
+    assert_allclose(correlation[used], -model.penalty_ * np.sign(codes[used]), atol=0.02 * model.penalty_)
+    assert np.abs(correlation[~used]).max() <= 1.02 * model.penalty_
+
+
+def test_score_rewards_learning_and_does_not_depend_on_units(patches, model):
+    untrained = SeparableDictionaryLearning(
+        (4, 4), (6, 6), max_iter=0, penalty=model.penalty_, random_state=0
+    ).fit(patches)
+    assert 0 < untrained.score(patches) < model.score(patches) < 1
+    scaled = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=60, random_state=0).fit(255 * patches)
+    assert scaled.score(255 * patches) == pytest.approx(model.score(patches), abs=1e-3)
+
+
+def test_warm_start_goes_on_from_the_last_dictionary(patches, model):
+    warm = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=20, warm_start=True, random_state=0)
+    first = warm.fit(patches).history_["objective"][-1]
+    second = warm.fit(patches).history_["objective"][-1]
+    assert second < first
+    warm.set_params(n_atoms=(5, 5)).fit(patches)
+    assert warm.dictionary_.n_atoms == (5, 5)
+
+
+def test_history_and_names(model):
+    assert model.n_iter_ == model.history_[-1].iteration
+    assert model.get_feature_names_out()[-1] == "separabledictionarylearning35"
+    assert isinstance(model.stop_reason_, sedil.StopReason)
+
+
+def test_pipeline_with_pandas_output(patches):
+    pytest.importorskip("pandas", reason="pandas is not installed: set_output(transform='pandas') not tried")
+    rows = patches.reshape(len(patches), -1)
+    pipeline = make_pipeline(StandardScaler(), SeparableDictionaryLearning((4, 4), 5, max_iter=3))
+    frame = pipeline.set_output(transform="pandas").fit_transform(rows)
+    assert frame.shape == (300, 25)
+
+
+def test_pickle_keeps_the_model(patches, model):
+    copy = pickle.loads(pickle.dumps(model))
+    assert_array_equal(copy.transform(patches[:5]), model.transform(patches[:5]))
+
+
+def test_verbose_shows_a_bar(patches, capsys):
+    SeparableDictionaryLearning((4, 4), 5, max_iter=3, verbose=True).fit(patches)
+    assert "3/3" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"patch_shape": (4, 5)}, r"patch_shape \(4, 5\) holds 20 values, but X has 16 features"),
+        ({"patch_shape": (4, 4), "n_atoms": (6,)}, "n_atoms must have one number per patch axis"),
+        ({"preset": "best"}, "preset must be one of 'data', 'paper', got 'best'"),
+        ({"penalty": -1.0}, "penalty must be a finite positive number, got -1.0"),
+    ],
+)
+def test_wrong_parameters_are_named(patches, kwargs, message):
+    with pytest.raises(ValueError, match=message):
+        SeparableDictionaryLearning(max_iter=2, **kwargs).fit(patches)
+
+
+def test_codes_of_another_size_are_refused(model):
+    with pytest.raises(ValueError, match=r"codes of shape \(n_samples, 36\), got shape \(2, 35\)"):
+        model.inverse_transform(np.zeros((2, 35)))
+
+
+def test_components_of_an_unfitted_model():
+    with pytest.raises(NotFittedError):
+        SeparableDictionaryLearning().components_  # noqa: B018
+
+
+def test_default_penalty_is_where_dropping_a_coefficient_costs_as_much_as_keeping_it(model):
+    weights = sedil.learn(np.ones((1, 2)), 2, max_iterations=0).weights
+    size = smallest_coefficient(weights)
+    kept = weights.sparsity_weight * np.log1p(weights.sparsity_scale * size**2)
+    assert kept == pytest.approx(size**2 / 2)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
+from sedil.errors import require_positive
 from sedil.learning.defaults import smallest_coefficient
 from sedil.learning.learn import learn
 from sedil.progress import progress_bar
@@ -129,6 +130,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         self
         """
+        if self.penalty is not None:
+            require_positive(self.penalty, "penalty")
         sample_shape = X.shape[1:] if getattr(X, "ndim", 2) > 2 else None
         X = self._validated(X, reset=True)
         patch_shape = self._patch_shape(X.shape[1])
@@ -152,7 +155,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
             )
         self.dictionary_ = result.dictionary
         self.factors_ = result.dictionary.factors
-        self.penalty_ = self.penalty or smallest_coefficient(result.weights)
+        self.penalty_ = smallest_coefficient(result.weights) if self.penalty is None else self.penalty
         self.history_ = result.history
         self.n_iter_ = max(result.n_iterations, 1)
         self.stop_reason_ = result.stop_reason

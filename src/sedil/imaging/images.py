@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".pgm", ".ppm")
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, as in the grey versions of the classic test images
+# What Pillow's modes become; all others are colours. 16-bit and float greys stay as they are.
+_PLAIN_MODE = {"1": "L", "L": "L", "LA": "L", "I": "I", "F": "F", "I;16": "I;16", "I;16B": "I", "I;16L": "I"}
 
 
 class ImageFileError(ValueError):
@@ -33,21 +35,20 @@ def find_images(places: Iterable[str | Path]) -> list[Path]:
 
 def read_grey(path: str | Path) -> np.ndarray:
     """The image as float32, shape (rows, columns), in its own units; colours become their luma."""
-    from imageio.v3 import imread
-
-    try:
-        image = np.asarray(imread(path))
-    except Exception as error:  # decoders raise what they like
-        raise ImageFileError(f"{path} cannot be read as an image ({type(error).__name__}).") from error
-    if image.ndim == 3 and image.shape[-1] in (3, 4):
+    image = _read(Path(path))
+    if image.ndim == 3:
         image = image[..., :3] @ _LUMA
-    elif image.ndim == 3 and image.shape[-1] in (1, 2):
-        image = image[..., 0]  # grey, with or without transparency
-    if image.ndim != 2 or image.size == 0:
-        raise ImageFileError(f"{path} is not a picture: its data has shape {image.shape}.")
+    if image.size == 0:
+        raise ImageFileError(f"{path} is an empty picture of shape {image.shape}.")
     return image.astype(np.float32)
 
 
-def read_all_grey(paths: Iterable[Path]) -> Iterator[np.ndarray]:
-    """Read images one after the other."""
-    return (read_grey(path) for path in paths)
+def _read(path: Path) -> np.ndarray:
+    """Pixels of shape (rows, columns) or (rows, columns, 3); transparency and palettes are resolved."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as picture:
+            return np.asarray(picture.convert(_PLAIN_MODE.get(picture.mode, "RGB")))
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
+        raise ImageFileError(f"{path} cannot be read as an image ({type(error).__name__}).") from error

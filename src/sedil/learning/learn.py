@@ -129,6 +129,7 @@ def learn(
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
 
+    has_dictionary = isinstance(initial, SeparableDictionary)
     energy = mean_energy(patches)
     weights = choose_weights(
         preset,
@@ -142,7 +143,7 @@ def learn(
     run = Run(
         objective=Objective(portable.pack(patches), weights),
         weights=weights,
-        warm_up=choose_warm_up(warm_up, preset, isinstance(initial, SeparableDictionary), max_iterations),
+        warm_up=choose_warm_up(warm_up, preset, has_dictionary, max_iterations),
         manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
         constants=LineSearch(c1, c2, eta).checked(),
         stopping=Stopping(max_iterations, tolerance, gradient_tolerance),
@@ -163,7 +164,7 @@ def learn(
         run.restore(load_checkpoint(checkpoint, run.identity, run.objective.patches))  # type: ignore[arg-type]
     else:
         factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
-        run.begin(factors)
+        run.begin(factors, trusted=has_dictionary)
     reason = run.until_it_stops()
     settings = {"preset": preset, "metric": metric, "n_patches": patches.shape[0]}
     return run.result(reason, settings)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sedil.coding.fista import fista
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
 from sedil.learning.checkpoint import Checkpoint, save_checkpoint
 from sedil.learning.conjugate_gradient import State, advance, start
-from sedil.learning.defaults import smoothed
+from sedil.learning.defaults import smallest_coefficient, smoothed
 from sedil.learning.interrupt import Interruption
 from sedil.learning.line_search import LineSearch
 from sedil.learning.result import History, LearningResult, Record, StopReason
@@ -85,16 +86,22 @@ class Run:
     history: History = field(default_factory=History)
     seconds: float = 0.0
 
-    def begin(self, factors: tuple[Array, ...]) -> None:
-        """Start from these factors with the codes X(0) = A^T S B.
+    def begin(self, factors: tuple[Array, ...], *, trusted: bool) -> None:
+        """Start from these factors, with codes that suit them.
 
-        Deviation: Algorithm 2 prints A S B^T, whose shapes do not match.
+        Untrusted factors start with X(0) = A^T S B; Algorithm 2 prints A S B^T, whose shapes do not match.
+        Those codes are dense and would soon lead good factors astray, so `trusted` ones start with sparse
+        codes (Eq. 34), which the joint cost has little reason to leave.
         """
         began = time.perf_counter()
         if self.warm_up:
             self.objective.weights = smoothed(self.weights)
-        point = Point(portable.analyze(factors, self.objective.patches), factors)
-        self._enter(start(self.objective, self.manifold, point), began)
+        codes = self._sparse_codes(factors) if trusted else portable.analyze(factors, self.objective.patches)
+        self._enter(start(self.objective, self.manifold, Point(codes, factors)), began)
+
+    def _sparse_codes(self, factors: tuple[Array, ...]) -> Array:
+        penalty = smallest_coefficient(self.objective.weights)
+        return fista(factors, self.objective.patches, penalty, tolerance=1e-2, max_iterations=50).codes
 
     def restore(self, saved: Checkpoint) -> None:
         """Go on where a checkpoint left off."""

@@ -1,0 +1,5 @@
+"""``python -m sedil`` is the command ``sedil``."""
+
+from sedil.cli import app
+
+app()

@@ -1,0 +1,226 @@
+import json
+import os
+import pickle
+import stat
+import zipfile
+
+import numpy as np
+import pytest
+
+import sedil
+from sedil import files
+from sedil.dictionary import SeparableDictionary
+from sedil.errors import DictionaryFileError
+
+HEADER = {"kind": "thing", "format_version": 1, "facts": {}}
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "dictionary.npz"
+    SeparableDictionary([np.eye(2), np.eye(3)], info={"note": "whole"}).save(path)
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_archive_returns_what_was_written(tmp_path):
+    arrays = {"a": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.array(1.5)}
+    facts = {"text": "åß", "list": [1, 2.5, None], "nested": {"yes": True}}
+    files.write_archive(tmp_path / "x.npz", "thing", arrays, facts)
+    found, found_facts = files.read_archive(tmp_path / "x.npz", "thing")
+    assert found_facts == facts
+    assert found.keys() == arrays.keys()
+    for name in arrays:
+        assert found[name].dtype == arrays[name].dtype
+        np.testing.assert_array_equal(found[name], arrays[name])
+
+
+def test_name_without_suffix_is_kept(tmp_path):
+    files.write_archive(tmp_path / "plain", "thing", {}, {})
+    assert names(tmp_path) == ["plain"]
+
+
+def test_missing_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no file .*nothing\.npz"):
+        sedil.load_dictionary(tmp_path / "nothing.npz")
+
+
+def test_missing_folder_is_named(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"Cannot write .*d\.npz: the folder .*nowhere does not exist"
+    ):
+        SeparableDictionary([np.eye(2)]).save(tmp_path / "nowhere" / "d.npz")
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.9, 0.999])
+def test_truncated_file_is_called_damaged(saved, kept):
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(kept * len(content))])
+    with pytest.raises(
+        DictionaryFileError, match=r"dictionary\.npz is not a dictionary file .* or it is damaged"
+    ):
+        sedil.load_dictionary(saved)
+
+
+def test_every_damaged_byte_is_noticed_or_harmless(saved):
+    """Flip each byte in turn: the file loads as it was, or is refused with our error."""
+    content = saved.read_bytes()
+    for position in range(len(content)):
+        damaged = bytearray(content)
+        damaged[position] ^= 0xFF
+        saved.write_bytes(damaged)
+        try:
+            dictionary = sedil.load_dictionary(saved)
+        except DictionaryFileError:
+            continue
+        np.testing.assert_array_equal(dictionary.factors[1], np.eye(3), err_msg=f"byte {position}")
+        assert dictionary.info == {"note": "whole"}
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: path.write_text("not a zip"),
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(pickle.dumps([1, 2])),
+        lambda path: np.savez(path, weights=np.ones(3)),
+        lambda path: np.savez(path, header=np.array("not json")),
+        lambda path: np.savez(path, header=np.array("[1, 2]")),
+        lambda path: np.savez(path, header=np.array(json.dumps({"kind": "dictionary"}))),
+        lambda path: np.savez(path, header=np.ones(3)),
+        lambda path: zipfile.ZipFile(path, "w").close(),
+    ],
+    ids=[
+        "text",
+        "empty",
+        "pickle",
+        "foreign npz",
+        "no json",
+        "json list",
+        "half header",
+        "numbers",
+        "empty zip",
+    ],
+)
+def test_foreign_file_is_refused(tmp_path, write):
+    path = tmp_path / "foreign.npz"
+    write(path)
+    with pytest.raises(DictionaryFileError, match=r"foreign\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(path)
+
+
+def test_npy_file_is_refused(tmp_path):
+    np.save(tmp_path / "array.npy", np.ones(3))
+    with pytest.raises(DictionaryFileError, match=r"array\.npy is not a dictionary file of sedil"):
+        sedil.load_dictionary(tmp_path / "array.npy")
+
+
+def test_other_kind_is_named(tmp_path):
+    files.write_archive(tmp_path / "c.npz", "checkpoint", {}, {})
+    with pytest.raises(DictionaryFileError, match=r"c\.npz holds a checkpoint, not a dictionary"):
+        sedil.load_dictionary(tmp_path / "c.npz")
+
+
+def test_future_version_asks_for_an_update(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "FORMAT_VERSION", 2)
+    files.write_archive(tmp_path / "new.npz", "dictionary", {}, {})
+    monkeypatch.undo()
+    with pytest.raises(
+        DictionaryFileError, match="has format version 2; this sedil reads version 1: update sedil"
+    ):
+        sedil.load_dictionary(tmp_path / "new.npz")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "facts"),
+    [
+        ({"factor0": np.eye(2)}, {"n_atoms": [2, 2], "info": {}}),
+        ({"factor0": np.eye(2)}, {"n_atoms": [2]}),
+        ({"factor0": np.eye(2)}, {"n_atoms": 2, "info": {}}),
+        ({"factor0": 2 * np.eye(2)}, {"n_atoms": [2], "info": {}}),
+        ({"factor0": np.array("text")}, {"n_atoms": [2], "info": {}}),
+        ({}, {"n_atoms": [], "info": {}}),
+    ],
+    ids=["factor missing", "info missing", "no list", "no unit columns", "text", "no factors"],
+)
+def test_dictionary_with_wrong_content_is_called_damaged(tmp_path, arrays, facts):
+    files.write_archive(tmp_path / "wrong.npz", "dictionary", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"wrong\.npz is damaged"):
+        sedil.load_dictionary(tmp_path / "wrong.npz")
+
+
+class Trap:
+    """Unpickling this creates a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (str(self.path), "w")
+
+
+@pytest.mark.parametrize("place", ["factor0", "header", "extra"])
+def test_pickles_are_refused_and_never_run(tmp_path, place):
+    sprung = tmp_path / "sprung"
+    content = {
+        "header": np.array(
+            json.dumps(HEADER | {"kind": "dictionary", "facts": {"n_atoms": [2], "info": {}}})
+        ),
+        "factor0": np.eye(2),
+    }
+    content[place] = np.array([Trap(sprung)], dtype=object)
+    np.savez(tmp_path / "trap.npz", allow_pickle=True, **content)
+    with pytest.raises(DictionaryFileError, match=r"trap\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(tmp_path / "trap.npz")
+    assert not sprung.exists()
+
+
+def test_object_arrays_are_not_written(tmp_path):
+    with pytest.raises(ValueError, match="Object arrays cannot be saved"):
+        files.write_archive(tmp_path / "x.npz", "thing", {"a": np.array([{}], dtype=object)}, {})
+    assert names(tmp_path) == []
+
+
+def test_failed_write_leaves_the_old_file_whole_and_no_leftovers(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def half_a_write(stream, **content):
+        stream.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(files.np, "savez", half_a_write)
+    with pytest.raises(OSError, match="No space left"):
+        SeparableDictionary([np.eye(4)]).save(saved)
+    assert saved.read_bytes() == before
+    assert names(saved.parent) == [saved.name]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError])
+def test_interrupted_replacement_leaves_the_old_file_whole(saved, monkeypatch, error):
+    before = saved.read_bytes()
+
+    def refuse(source, target):
+        raise error
+
+    monkeypatch.setattr(files.os, "replace", refuse)
+    with pytest.raises(error):
+        SeparableDictionary([np.eye(4)]).save(saved)
+    assert saved.read_bytes() == before
+    assert names(saved.parent) == [saved.name]
+
+
+def test_info_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        SeparableDictionary([np.eye(2)], info={"rng": object()}).save(tmp_path / "d.npz")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX: they were not tested")
+def test_file_has_the_usual_permissions(saved):
+    plain = saved.with_name("plain")
+    with open(plain, "w"):
+        pass
+    assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)

@@ -1,0 +1,120 @@
+import base64
+from io import BytesIO
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from random_things import random_dictionary
+from sedil import mosaic
+from sedil.dictionary import SeparableDictionary
+
+BLACK, GREY, WHITE = 0, 128, 255
+
+
+def tile_of(picture, row, column, height, width, zoom=1):
+    """The entries of one tile of a mosaic with borders one pixel wide."""
+    top, left = 1 + row * (height * zoom + 1), 1 + column * (width * zoom + 1)
+    return picture[top : top + height * zoom : zoom, left : left + width * zoom : zoom]
+
+
+def one_atom(values):
+    """A dictionary of the one atom with these entries, up to length."""
+    column = np.array(values, dtype=float)[:, None]
+    return SeparableDictionary([column], normalize=True)
+
+
+def test_most_negative_is_black_zero_is_grey_most_positive_is_white():
+    picture = mosaic.draw(one_atom([-5.0, 0.0, 1.0, 0.5]), signal_shape=(2, 2), zoom=1)
+    assert tile_of(picture, 0, 0, 2, 2).tolist() == [[BLACK, GREY], [WHITE, 191]]
+
+
+def test_signs_are_scaled_apart_and_each_atom_by_itself():
+    factor = np.array([[-4.0, 1.0], [-2.0, 3.0], [1.0, -1.0], [0.0, 0.0]])
+    dictionary = SeparableDictionary([factor], normalize=True)
+    picture = mosaic.draw(dictionary, signal_shape=(2, 2), zoom=1)
+    assert tile_of(picture, 0, 0, 2, 2).tolist() == [[BLACK, 64], [WHITE, GREY]]
+    assert tile_of(picture, 0, 1, 2, 2).tolist() == [[170, WHITE], [BLACK, GREY]]
+
+
+@pytest.mark.parametrize(("values", "level"), [([1, 1, 1, 1], WHITE), ([-1, -1, -1, -1], BLACK)])
+def test_constant_atom_is_all_white_or_all_black(values, level):
+    picture = mosaic.draw(one_atom(values), signal_shape=(2, 2), zoom=1)
+    assert (tile_of(picture, 0, 0, 2, 2) == level).all()
+
+
+def test_two_factors_make_a_table_with_the_first_factor_down_the_rows():
+    a = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8]])
+    b = np.array([[1.0, 0.0], [0.0, 1.0]])
+    picture = mosaic.draw(SeparableDictionary([a, b]), zoom=1)
+    assert picture.shape == (3 * 3 + 1, 2 * 3 + 1)
+    assert tile_of(picture, 1, 0, 2, 2).tolist() == [[GREY, GREY], [WHITE, GREY]]
+    assert tile_of(picture, 0, 1, 2, 2).tolist() == [[GREY, WHITE], [GREY, GREY]]
+    assert tile_of(picture, 2, 1, 2, 2)[1, 1] == WHITE
+
+
+def test_border_is_white_and_zoom_repeats_entries():
+    picture = mosaic.draw(one_atom([-1.0, 0.0, 0.0, 1.0]), signal_shape=(2, 2), zoom=3)
+    assert picture.dtype == np.uint8
+    assert picture.shape == (8, 8)
+    assert (picture[0] == WHITE).all()
+    assert (picture[:, 0] == WHITE).all()
+    assert (picture[1:4, 1:4] == BLACK).all()
+    assert (picture[1:4, 4:7] == GREY).all()
+
+
+def test_one_axis_is_a_bar_code():
+    picture = mosaic.draw(one_atom([-1.0, 0.0, 1.0]), zoom=1)
+    assert tile_of(picture, 0, 0, 3, 2).tolist() == [[BLACK] * 2, [GREY] * 2, [WHITE] * 2]
+
+
+def test_slices_of_three_axes_lie_side_by_side():
+    picture = mosaic.draw(one_atom([-1, 0, 0, 0, 0, 0, 0, 1]), signal_shape=(2, 2, 2), zoom=1)
+    assert tile_of(picture, 0, 0, 2, 4).tolist() == [[BLACK, GREY, GREY, GREY], [GREY, GREY, GREY, WHITE]]
+
+
+@pytest.mark.parametrize("n_axes", [1, 2, 3, 4])
+def test_any_number_of_axes_is_drawn_in_every_library(n_axes, arrays, rng):
+    dictionary = random_dictionary(n_axes, rng).like(arrays.make([0.0]))
+    picture = mosaic.draw(dictionary)
+    assert picture.dtype == np.uint8
+    assert picture.min() == BLACK
+    assert picture.max() == WHITE
+
+
+def test_signal_shape_in_info_is_the_default():
+    column = np.array([-1.0, 0.0, 0.0, 1.0])[:, None]
+    dictionary = SeparableDictionary([column], normalize=True, info={"signal_shape": [2, 2]})
+    expected = mosaic.draw(one_atom([-1, 0, 0, 1]), signal_shape=(2, 2))
+    np.testing.assert_array_equal(mosaic.draw(dictionary), expected)
+    assert mosaic.draw(dictionary, signal_shape=(4,)).shape != expected.shape
+
+
+def test_signal_shape_that_does_not_fit_is_refused():
+    message = r"signal_shape \(3, 2\) does not hold a patch of shape \(4,\)"
+    with pytest.raises(ValueError, match=message):
+        mosaic.draw(one_atom([1, 2, 3, 4]), signal_shape=(3, 2))
+
+
+def test_saved_picture_is_the_drawn_one(tmp_path, rng):
+    dictionary = random_dictionary(2, rng)
+    mosaic.save(dictionary, tmp_path / "atoms.png", zoom=2)
+    with Image.open(tmp_path / "atoms.png") as image:
+        np.testing.assert_array_equal(np.asarray(image), mosaic.draw(dictionary, zoom=2))
+
+
+def test_notebooks_get_the_facts_and_a_png_of_the_atoms(rng):
+    dictionary = random_dictionary(2, rng)
+    html = dictionary._repr_html_()
+    assert "patches 3x4, atoms 5x6 = 30" in html
+    encoded = html.split("data:image/png;base64,")[1].split('"')[0]
+    with Image.open(BytesIO(base64.b64decode(encoded))) as image:
+        assert image.format == "PNG"
+        np.testing.assert_array_equal(np.asarray(image), mosaic.draw(dictionary))
+
+
+def test_notebooks_get_no_picture_of_a_huge_dictionary(rng, monkeypatch):
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", 10)
+    html = random_dictionary(2, rng)._repr_html_()
+    assert "patches 3x4" in html
+    assert "<img" not in html

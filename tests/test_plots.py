@@ -1,0 +1,60 @@
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+
+import sedil
+from random_things import random_dictionary, training_patches
+from sedil import mosaic
+
+
+@pytest.fixture(autouse=True)
+def headless():
+    matplotlib.use("Agg")
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def result():
+    return sedil.learn(training_patches(20, (3, 3)), (4, 4), max_iterations=5, random_state=0)
+
+
+def test_plot_atoms_draws_the_mosaic(rng):
+    dictionary = random_dictionary(2, rng)
+    ax = sedil.plot_atoms(dictionary)
+    assert isinstance(ax, Axes)
+    np.testing.assert_array_equal(ax.images[0].get_array(), mosaic.draw(dictionary, zoom=1))
+    assert not ax.axison
+
+
+def test_plot_atoms_gives_the_atoms_the_signal_shape(rng):
+    dictionary = sedil.odct((4,), (6,))
+    shown = sedil.plot_atoms(dictionary, signal_shape=(2, 2)).images[0].get_array()
+    np.testing.assert_array_equal(shown, mosaic.draw(dictionary, (2, 2), zoom=1))
+
+
+def test_plot_history_draws_the_cost_and_its_terms_on_a_logarithmic_scale(result):
+    ax = sedil.plot_history(result.history)
+    assert isinstance(ax, Axes)
+    assert ax.get_yscale() == "log"
+    lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+    for name in ("objective", "data", "sparsity", "coherence"):
+        np.testing.assert_array_equal(lines[name], result.history[name])
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [lambda r, ax: sedil.plot_atoms(r.dictionary, ax=ax), lambda r, ax: sedil.plot_history(r.history, ax=ax)],
+)
+def test_given_axes_are_drawn_into_and_returned(draw, result):
+    ax = pyplot.figure().add_subplot()
+    assert draw(result, ax) is ax
+    assert ax.has_data()
+
+
+def test_figures_can_be_saved(result, tmp_path):
+    for k, ax in enumerate([sedil.plot_atoms(result.dictionary), sedil.plot_history(result.history)]):
+        ax.figure.savefig(tmp_path / f"{k}.png")
+        assert (tmp_path / f"{k}.png").stat().st_size > 1000
