@@ -55,7 +55,9 @@ def copies_per_iteration() -> dict:
     """Number and largest size of copies from the device while learning."""
     patches = torch.randn(2000, 8, 8, device="cuda")
     sedil.learn(patches, 16, max_iterations=5, random_state=0)
-    with torch.profiler.profile(activities=list(torch.profiler.supported_activities()), record_shapes=True) as p:
+    with torch.profiler.profile(
+        activities=list(torch.profiler.supported_activities()), record_shapes=True
+    ) as p:
         result = sedil.learn(patches, 16, max_iterations=20, tolerance=0, random_state=0)
     scalars = sum(event.count for event in p.key_averages() if event.key == "aten::_local_scalar_dense")
     to_host = [event for event in p.events() if "Memcpy DtoH" in event.name]

@@ -38,7 +38,13 @@ def main() -> None:
 
 def measure(metric: str, patches: np.ndarray, iterations: int) -> dict:
     result = sedil.learn(
-        patches, (16, 16), preset="paper", metric=metric, max_iterations=iterations, tolerance=0, random_state=0
+        patches,
+        (16, 16),
+        preset="paper",
+        metric=metric,
+        max_iterations=iterations,
+        tolerance=0,
+        random_state=0,
     )
     print(metric, result, sep="\n")
     objective = result.history["objective"]

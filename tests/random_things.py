@@ -1,7 +1,7 @@
 """Small random dictionaries, points and data for the tests, and dense formulas to hold them against."""
 
 from functools import reduce
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import log, prod
 
 import numpy as np
@@ -55,15 +55,14 @@ def training_patches(n, patch_shape, seed=0):
     return patches
 
 
-def planted(n, length, count, n_nonzero, rng):
-    """Patches that are sums of `n_nonzero` atoms of a random two-factor dictionary."""
-    factors = random_factors((length, length), (count, count), rng)
-    codes = np.zeros((n, count * count))
+def planted(n, patch_shape, n_atoms, n_nonzero, rng):
+    """A random dictionary, and patches that are sums of `n_nonzero` of its atoms."""
+    dictionary = SeparableDictionary(random_factors(patch_shape, n_atoms, rng))
+    codes = np.zeros((n, prod(n_atoms)))
     for code in codes:
         chosen = rng.choice(code.size, n_nonzero, replace=False)
         code[chosen] = rng.choice([-1, 1], n_nonzero) * rng.uniform(0.5, 1.5, n_nonzero)
-    dictionary = SeparableDictionary(factors)
-    return dictionary, dictionary.synthesize(codes.reshape(n, count, count))
+    return dictionary, dictionary.synthesize(codes.reshape(n, *n_atoms))
 
 
 def share_found(true_factors, learned_factors, threshold=0.99):
@@ -99,8 +98,3 @@ def dense_cost_terms(factors, codes, patches, weights):
         lam / n * np.log(1 + rho * columns**2).sum(),
         kappa * sum(dense_barrier(factor) for factor in factors),
     )
-
-
-def never_rises_above_all_before(values):
-    highest = np.maximum.accumulate(values)
-    return all(new <= before for before, new in pairwise(highest))

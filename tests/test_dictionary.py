@@ -160,9 +160,7 @@ def test_bad_patches_are_refused_with_the_shape_that_is_needed(rng):
 
 def test_mixing_libraries_is_refused(torch, rng):
     dictionary = random_dictionary(1, rng)
-    message = (
-        r"codes is a torch array on cpu but the dictionary is a numpy array .* dictionary\.like\(patches\)"
-    )
+    message = r"codes is a torch array on cpu but the dictionary is a numpy array .*dictionary\.like"
     with pytest.raises(TypeError, match=message):
         dictionary.synthesize(torch.ones(2, 7))
     with pytest.raises(TypeError, match=r"factors\[1\] is a torch array .* factors\[0\] is a numpy array"):
@@ -187,7 +185,7 @@ def test_mixing_libraries_is_refused(torch, rng):
         (
             [np.eye(2), 2 * np.eye(2)],
             ValueError,
-            r"factors\[1\] must have unit columns, but column 0 has length 2",
+            r"factors\[1\] must have unit columns, but column 0 has",
         ),
         ([np.eye(2) + 0j], TypeError, r"factors\[0\] must hold real numbers, got dtype complex128"),
         ([[[1, 0], [0]]], ValueError, r"factors\[0\] must be one rectangular array of numbers"),
@@ -325,10 +323,8 @@ def test_info_is_a_copy():
 
 
 def test_repr_says_sizes_redundancy_coherence_and_precision(arrays):
-    factor = arrays.make([[1.0, 0.6], [0.0, 0.8]])
-    dictionary = SeparableDictionary([factor, arrays.make(np.eye(3))])
+    dictionary = SeparableDictionary([arrays.make([[1.0, 0.6], [0.0, 0.8]]), arrays.make(np.eye(3))])
     assert repr(dictionary) == (
         "<SeparableDictionary: patches 2x3, atoms 2x3 = 6, redundancy 1, coherence 0.600, "
-        + arrays.precision
-        + ">"
+        f"{arrays.precision}>"
     )

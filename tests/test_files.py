@@ -12,13 +12,13 @@ from sedil import files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
 
-HEADER = {"kind": "thing", "format_version": 1, "facts": {}}
+HEADER = {"kind": "dictionary", "format_version": 1, "facts": {"n_atoms": [2], "info": {}}}
 
 
 @pytest.fixture
 def saved(tmp_path):
     path = tmp_path / "dictionary.npz"
-    SeparableDictionary([np.eye(2), np.eye(3)], info={"note": "whole"}).save(path)
+    SeparableDictionary([np.eye(2)], info={"note": "whole"}).save(path)
     return path
 
 
@@ -49,9 +49,7 @@ def test_missing_file_is_named(tmp_path):
 
 
 def test_missing_folder_is_named(tmp_path):
-    with pytest.raises(
-        FileNotFoundError, match=r"Cannot write .*d\.npz: the folder .*nowhere does not exist"
-    ):
+    with pytest.raises(FileNotFoundError, match=r"Cannot write .*d\.npz: the folder .*nowhere does not"):
         SeparableDictionary([np.eye(2)]).save(tmp_path / "nowhere" / "d.npz")
 
 
@@ -59,24 +57,23 @@ def test_missing_folder_is_named(tmp_path):
 def test_truncated_file_is_called_damaged(saved, kept):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(kept * len(content))])
-    with pytest.raises(
-        DictionaryFileError, match=r"dictionary\.npz is not a dictionary file .* or it is damaged"
-    ):
+    with pytest.raises(DictionaryFileError, match=r"dictionary\.npz is not a dictionary file .*damaged"):
         sedil.load_dictionary(saved)
 
 
-def test_every_damaged_byte_is_noticed_or_harmless(saved):
-    """Flip each byte in turn: the file loads as it was, or is refused with our error."""
+@pytest.mark.parametrize("mask", [0xFF, 0x01])
+def test_every_damaged_byte_is_noticed_or_harmless(saved, mask):
+    """Change each byte in turn: the file loads as it was, or is refused with our error."""
     content = saved.read_bytes()
     for position in range(len(content)):
         damaged = bytearray(content)
-        damaged[position] ^= 0xFF
+        damaged[position] ^= mask
         saved.write_bytes(damaged)
         try:
             dictionary = sedil.load_dictionary(saved)
         except DictionaryFileError:
             continue
-        np.testing.assert_array_equal(dictionary.factors[1], np.eye(3), err_msg=f"byte {position}")
+        np.testing.assert_array_equal(dictionary.factors[0], np.eye(2), err_msg=f"byte {position}")
         assert dictionary.info == {"note": "whole"}
 
 
@@ -128,9 +125,7 @@ def test_future_version_asks_for_an_update(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "FORMAT_VERSION", 2)
     files.write_archive(tmp_path / "new.npz", "dictionary", {}, {})
     monkeypatch.undo()
-    with pytest.raises(
-        DictionaryFileError, match="has format version 2; this sedil reads version 1: update sedil"
-    ):
+    with pytest.raises(DictionaryFileError, match=r"has format version 2; .* reads version 1: update"):
         sedil.load_dictionary(tmp_path / "new.npz")
 
 
@@ -166,9 +161,7 @@ class Trap:
 def test_pickles_are_refused_and_never_run(tmp_path, place):
     sprung = tmp_path / "sprung"
     content = {
-        "header": np.array(
-            json.dumps(HEADER | {"kind": "dictionary", "facts": {"n_atoms": [2], "info": {}}})
-        ),
+        "header": np.array(json.dumps(HEADER)),
         "factor0": np.eye(2),
     }
     content[place] = np.array([Trap(sprung)], dtype=object)

@@ -39,4 +39,4 @@ def test_importing_the_package_imports_nothing_heavy():
 
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no_such_thing"):
-        sedil.no_such_thing
+        _ = sedil.no_such_thing

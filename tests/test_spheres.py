@@ -130,6 +130,15 @@ def test_norms_and_tangency_hold_to_1e_12_after_10_000_steps(turning, rng):
     np.testing.assert_allclose(column_dots(carried, carried), lengths, rtol=1e-11)
 
 
+def test_rounding_of_float32_does_not_build_up_over_10_000_steps():
+    point, direction = (array.astype(np.float32) for array in point_and_tangents(7))
+    for _ in range(10_000):
+        end = spheres.geodesic(point, direction, 0.3)
+        direction = spheres.transport(direction, point, direction, 0.3)
+        point = end
+    assert spheres.explain_violation(point, tolerance=2e-7) is None
+
+
 @pytest.mark.parametrize(
     ("matrix", "why"),
     [

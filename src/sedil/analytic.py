@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil import spheres
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import atom_counts
+from sedil.errors import atom_counts, require_count
 
 
 def odct_factor(length: int, n_atoms: int) -> np.ndarray:
@@ -42,6 +42,8 @@ def odct(patch_shape: Sequence[int], n_atoms: int | Sequence[int]) -> SeparableD
     >>> sedil.odct((8, 8), (16, 16)).n_atoms
     (16, 16)
     """
+    for length in patch_shape:
+        require_count(length, "patch_shape", minimum=1)
     counts = atom_counts(n_atoms, patch_shape)
     factors = [odct_factor(length, count) for length, count in zip(patch_shape, counts, strict=True)]
     return SeparableDictionary(factors, info={"method": "overcomplete DCT"})

@@ -14,6 +14,7 @@ from rich.table import Table
 
 import sedil
 from sedil import mosaic
+from sedil.errors import require_folder
 
 app = typer.Typer(
     help="Learn separable dictionaries and look at them.",
@@ -186,8 +187,7 @@ def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
 def _require_writable(path: Path, force: bool) -> None:
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists already: choose another name or add --force.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"Cannot write {path}: the folder {path.parent} does not exist.")
+    require_folder(path)
 
 
 def _by(lengths: tuple[int, ...]) -> str:

@@ -176,6 +176,14 @@ class SeparableDictionary:
 def load_dictionary(path: str | Path) -> SeparableDictionary:
     """Read a dictionary from a file written by `SeparableDictionary.save` or ``sedil learn``.
 
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    SeparableDictionary
+
     Raises
     ------
     FileNotFoundError
@@ -197,10 +205,13 @@ def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, 
         errors.require_finite(factor, f"factors[{k}]")
         if checked:
             errors.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
+            if factor.dtype != checked[0].dtype:
+                raise TypeError(f"factors[{k}] is {factor.dtype}, but factors[0] is {checked[0].dtype}.")
         factor = spheres.normalize(factor) if normalize else factor
         violation = spheres.explain_violation(factor, tolerance=1e-5)
         if violation:
-            raise ValueError(f"factors[{k}] must have unit columns, but {violation}: pass normalize=True.")
+            remedy = "" if normalize else ": pass normalize=True"
+            raise ValueError(f"factors[{k}] must have unit columns, but {violation}{remedy}.")
         checked.append(factor)
     return tuple(checked)
 

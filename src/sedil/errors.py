@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isfinite, prod
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,16 +92,17 @@ def require_same_library(array: Array, other: Array, name: str, other_name: str)
 
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
     """One positive number of atoms per patch axis; a single number serves all axes."""
-    counts = (n_atoms,) * len(patch_shape) if isinstance(n_atoms, Integral) else tuple(n_atoms)  # type: ignore[arg-type]
+    is_list = isinstance(n_atoms, Sequence | np.ndarray) and not isinstance(n_atoms, str)
+    counts = tuple(n_atoms) if is_list else (n_atoms,) * len(patch_shape)  # type: ignore[arg-type]
     if len(counts) != len(patch_shape):
         raise ValueError(
             f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
             f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms}."
         )
     for count in counts:
-        if not isinstance(count, Integral) or count < 1:
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms}.")
-    return tuple(int(count) for count in counts)
+    return tuple(int(count) for count in counts)  # type: ignore[arg-type]
 
 
 def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
@@ -128,9 +130,16 @@ def require_count(value: int, name: str, minimum: int = 0) -> int:
     return int(value)
 
 
+def require_folder(path: str | Path) -> None:
+    """The folder of a file to be written must be there."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
+
+
 def require_choice(value: str, name: str, choices: Sequence[str]) -> str:
     """One of a few words."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {known}, got {value!r}.")
     return value

@@ -6,16 +6,29 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sedil.errors import DictionaryFileError
+from sedil.errors import DictionaryFileError, require_folder
 
 FORMAT_VERSION = 1
 _HEADER = "header"
+# What numpy, zipfile and json raise on damaged or foreign content.
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts: Mapping) -> None:
@@ -29,8 +42,7 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
     facts : anything that JSON can hold.
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"Cannot write {path}: the folder {path.parent} does not exist.")
+    require_folder(path)
     header = json.dumps({"kind": kind, "format_version": FORMAT_VERSION, "facts": dict(facts)})
     handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     try:
@@ -49,11 +61,11 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(str(arrays.pop(_HEADER)[()]))
         found, version, facts = header["kind"], header["format_version"], header["facts"]
-    except (OSError, ValueError, KeyError, EOFError, TypeError, AttributeError, zipfile.BadZipFile) as error:
+    except _UNREADABLE as error:
         raise DictionaryFileError(
             f"{path} is not a {kind} file of sedil, or it is damaged ({type(error).__name__})."
         ) from error

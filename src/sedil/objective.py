@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
+from sedil import spheres
 from sedil.engines import portable
 from sedil.engines.portable import Array
 from sedil.manifold import Point
@@ -104,7 +105,7 @@ class Evaluation:
         codes_gradient = (codes_gradient + price * log_slope(codes, scale)) / n
         data_gradients = portable.factor_gradients(factors, codes, self._residual)
         factor_gradients = tuple(
-            data_gradient / n + kappa * coherence_gradient(factor)
+            data_gradient / n + (kappa * coherence_gradient(factor) if kappa else 0)
             for data_gradient, factor in zip(data_gradients, factors, strict=True)
         )
         return Point(codes_gradient, factor_gradients)
@@ -153,7 +154,8 @@ def _half_mean_square(residual: Array) -> float:
 
 def _off_diagonal_gram(factor: Array) -> Array:
     xp = array_namespace(factor)
-    factor = xp.astype(factor, xp.float64)
+    # float32 columns have unit length to 1e-7 only, which would hide that two of them coincide.
+    factor = spheres.normalize(xp.astype(factor, xp.float64))
     gram = xp.matmul(factor.T, factor)
     identity = xp.eye(gram.shape[0], dtype=gram.dtype, device=gram.device)
     return gram * (1 - identity)

@@ -39,7 +39,19 @@ def plot_atoms(
 
 
 def plot_history(history: History, *, ax: Axes | None = None) -> Axes:
-    """Draw the cost and its terms over the iterations, on a logarithmic scale."""
+    """Draw the cost and its terms over the iterations, on a logarithmic scale.
+
+    Parameters
+    ----------
+    history : History
+        ``result.history`` or ``estimator.history_``.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
     ax = ax or _new_axes(figsize=(6, 4))
     for name in ("objective", "data", "sparsity", "coherence"):
         ax.semilogy(history["iteration"], history[name], label=name, lw=2 if name == "objective" else 1)

@@ -13,8 +13,8 @@ from sedil.engines.portable import Array
 
 
 def normalize(matrix: Array) -> Array:
-    """Scale each column to unit length (Paper: Eq. (5)); a zero column is an error of the caller."""
-    return matrix / _column_norms(matrix)
+    """Scale each column to unit length (Paper: Eq. (5)); a zero column stays zero."""
+    return matrix / _nonzero(_column_norms(matrix))
 
 
 def random_point(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
@@ -58,7 +58,7 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
     worst = int(xp.argmax(error))
     if float(error[worst]) > tolerance:
         length = float(_column_norms(matrix)[0, worst])
-        return f"column {worst} has length {length:.6g}, not 1"
+        return f"column {worst} " + (f"has length {length:.6g}, not 1" if length else "is zero")
     return None
 
 

@@ -165,6 +165,17 @@ def test_squared_norm_is_that_of_the_dense_matrix_and_never_less(n_axes):
     assert exact <= squared_norm(factors) <= exact * 1.001
 
 
+def test_no_sample_is_lost_where_the_gap_overflows():
+    factors, patches = problem(1)
+    patches[:, 2] *= 1e25
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = fista(
+            [factor.astype(np.float32) for factor in factors], patches.astype(np.float32), 0.1, 1e-4, 20
+        )
+    assert result.codes.shape == (7, N)
+    assert result.relative_gap.shape == (N,)
+
+
 @pytest.mark.parametrize("n_axes", SHAPES)
 def test_every_library_and_precision_agrees_with_numpy(n_axes, arrays):
     factors, patches = problem(n_axes)

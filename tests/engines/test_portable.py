@@ -37,16 +37,14 @@ def test_pack_moves_samples_last_and_unpack_moves_them_back(shape):
 def test_synthesize_and_analyze_are_the_dense_matrix(n_axes, arrays):
     factors, codes, patches = fixed_operands(n_axes)
     matrix = dense(factors)
-    own_factors, own_codes, own_patches = (
-        [*map(arrays.make, factors)],
-        arrays.make(codes),
-        arrays.make(patches),
+    own_factors = [*map(arrays.make, factors)]
+    arrays.check(
+        portable.synthesize(own_factors, arrays.make(codes)),
+        (matrix @ codes.reshape(-1, N)).reshape(patches.shape),
     )
     arrays.check(
-        portable.synthesize(own_factors, own_codes), (matrix @ codes.reshape(-1, N)).reshape(patches.shape)
-    )
-    arrays.check(
-        portable.analyze(own_factors, own_patches), (matrix.T @ patches.reshape(-1, N)).reshape(codes.shape)
+        portable.analyze(own_factors, arrays.make(patches)),
+        (matrix.T @ patches.reshape(-1, N)).reshape(codes.shape),
     )
 
 

@@ -9,7 +9,7 @@ code of a sample does not depend on which others it is solved with.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, prod, sqrt
+from math import prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +58,7 @@ def fista(
     for iteration in range(max_iterations + 1):
         if iteration % _CHECK_EVERY == 0 or iteration == max_iterations:
             gap = relative_gap(factors, patches, codes, penalty)
-            done = (gap <= tolerance) if iteration < max_iterations else gap < inf
+            done = (gap <= tolerance) if iteration < max_iterations else xp.ones_like(gap, dtype=xp.bool)
             finished.append(_take(done, codes, gap, index))
             if bool(xp.all(done)):
                 break

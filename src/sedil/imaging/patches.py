@@ -38,6 +38,8 @@ def sample_patches(
         raise ValueError("There are no images to take patches from.")
     arrays = [np.asarray(image) for image in images]
     for array in arrays:
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"An image must hold real numbers, got dtype {array.dtype}.")
         _require_room(array.shape, patch_shape)
     windows = [np.lib.stride_tricks.sliding_window_view(array, patch_shape) for array in arrays]
     positions = np.array([np.prod(view.shape[: len(patch_shape)]) for view in windows])

@@ -11,6 +11,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.engines.portable import Array, to_numpy
+from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
 from sedil.learning.conjugate_gradient import State
 from sedil.learning.line_search import Reference
@@ -40,7 +41,7 @@ class Checkpoint(NamedTuple):
 def fingerprint(patches: Array) -> str:
     """A short name for the training data: the same data gives the same name."""
     array = np.ascontiguousarray(to_numpy(patches))
-    return hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
+    return f"{array.shape} {array.dtype} " + hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
 
 
 def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
@@ -59,14 +60,23 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(path: str | Path, identity: dict[str, Any], like: Array) -> Checkpoint:
     """Read a checkpoint into the library and device of `like`, if it belongs to the same run."""
     arrays, facts = read_archive(path, _KIND)
-    differing = [name for name, value in identity.items() if facts["identity"].get(name) != value]
+    try:
+        return _restored(path, arrays, facts, identity, like)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DictionaryFileError(f"{path} is damaged: it lacks {error}.") from error
+
+
+def _restored(
+    path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any], identity: dict, like: Array
+) -> Checkpoint:
+    differing = [name for name, value in identity.items() if facts["identity"][name] != value]
     if differing:
         raise ValueError(
             f"The checkpoint {path} belongs to another run (different {', '.join(differing)}): "
             f"use the same data and settings, or another file."
         )
     xp, device = array_namespace(like), device_of(like)
-    n_blocks = len(arrays) // len(_POINTS)
+    n_blocks = like.ndim  # codes and one factor per axis; packed patches have one axis more
     points: dict[str, Any] = {
         name: Point.from_blocks(
             *(xp.asarray(arrays[f"{name}{k}"], device=device, copy=True) for k in range(n_blocks))
@@ -76,4 +86,4 @@ def load_checkpoint(path: str | Path, identity: dict[str, Any], like: Array) -> 
     numbers: dict[str, Any] = dict(facts["state"])
     numbers["terms"], numbers["reference"] = Terms(*numbers["terms"]), Reference(*numbers["reference"])
     history = History(Record(*record) for record in facts["history"])
-    return Checkpoint(State(**points, **numbers), history, identity)
+    return Checkpoint(State(**points, **numbers), history, facts["identity"])

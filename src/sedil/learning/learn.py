@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from sedil.learning.line_search import LineSearch
 from sedil.learning.metrics import metric as named_metric
 from sedil.learning.result import LearningResult
 from sedil.learning.run import Callback, Run, Stopping
-from sedil.objective import Objective
+from sedil.objective import Objective, Weights, total_coherence
 
 
 def learn(
@@ -76,7 +77,7 @@ def learn(
         `max_iterations`, at most 100; none for ``preset="paper"`` or a given dictionary.
     max_iterations : int, default 500
     tolerance : float, default 1e-5
-        Stop when ten iterations lower the cost by less than this share of it.
+        Stop when ten iterations lower the median cost by less than this share of it.
     gradient_tolerance : float, default 1e-8
         Stop when the gradient is shorter than this share of its length at the start (the paper's thresh).
     c1, c2, eta : float
@@ -122,12 +123,14 @@ def learn(
     patch_shape = tuple(patches.shape[1:])
     counts = errors.atom_counts(n_atoms, patch_shape)
     _require_distinct_atoms(patch_shape, counts)
-    errors.require_count(max_iterations, "max_iterations")
-    errors.require_count(checkpoint_every, "checkpoint_every", minimum=1)
+    max_iterations = errors.require_count(max_iterations, "max_iterations")
+    checkpoint_every = errors.require_count(checkpoint_every, "checkpoint_every", minimum=1)
     errors.require_positive(tolerance, "tolerance", zero_allowed=True)
     errors.require_positive(gradient_tolerance, "gradient_tolerance", zero_allowed=True)
     if resume and checkpoint is None:
         raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
+    if checkpoint is not None:
+        errors.require_folder(checkpoint)
 
     has_dictionary = isinstance(initial, SeparableDictionary)
     energy = mean_energy(patches)
@@ -160,10 +163,13 @@ def learn(
             "warm_up": run.warm_up,
             "line search": list(run.constants),
         }
-    if resume and Path(checkpoint).is_file():  # type: ignore[arg-type]
-        run.restore(load_checkpoint(checkpoint, run.identity, run.objective.patches))  # type: ignore[arg-type]
+    if resume and checkpoint is not None and Path(checkpoint).is_file():
+        # The default warm-up depends on max_iterations, which may differ: the checkpoint's is kept.
+        same = {k: v for k, v in run.identity.items() if k != "warm_up" or warm_up is not None}
+        run.restore(load_checkpoint(checkpoint, same, run.objective.patches))
     else:
         factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
+        _require_finite_barrier(factors, weights)
         run.begin(factors, trusted=has_dictionary)
     reason = run.until_it_stops()
     settings = {"preset": preset, "metric": metric, "n_patches": patches.shape[0]}
@@ -176,9 +182,17 @@ def mean_energy(patches: Array) -> float:
     energy = float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
     if energy == 0:
         raise ValueError("Every patch is zero: there is nothing to learn from.")
-    if not np.isfinite(energy):
+    if not isfinite(energy):
         raise ValueError("The patches are too large to square: divide them by their largest value.")
     return energy
+
+
+def _require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:
+    if weights.coherence_weight and not isfinite(total_coherence(factors)):
+        raise ValueError(
+            "Two atoms of a factor of the initial dictionary coincide, where the coherence barrier is "
+            'infinite: start from other atoms (initial="random") or set coherence_weight=0.'
+        )
 
 
 def _require_distinct_atoms(patch_shape: Sequence[int], counts: Sequence[int]) -> None:

@@ -36,10 +36,11 @@ class LineSearch(NamedTuple):
 
     def checked(self) -> LineSearch:
         """The same constants, or an error that names the one out of range."""
-        require_between(self.c1, "c1", 0, 1)
-        require_between(self.c2, "c2", 0, 0.5)
-        require_between(self.eta, "eta", 0, 1, closed=True)
-        return self
+        return LineSearch(
+            c1=require_between(self.c1, "c1", 0, 1),
+            c2=require_between(self.c2, "c2", 0, 0.5),
+            eta=require_between(self.eta, "eta", 0, 1, closed=True),
+        )
 
 
 class Reference(NamedTuple):

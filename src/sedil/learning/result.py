@@ -69,7 +69,7 @@ class History:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
 
-    def __getitem__(self, key: str | int) -> Any:
+    def __getitem__(self, key: str | int | slice) -> Any:
         if isinstance(key, str):
             if key not in Record._fields:
                 raise KeyError(f"history has no column {key!r}; it has {', '.join(Record._fields)}")
@@ -95,7 +95,9 @@ class LearningResult:
         Why learning ended; compares and prints as a string.
     weights : Weights
         rho, lambda and kappa that were used.
-    n_iterations, n_evaluations, seconds, objective
+    n_evaluations : int
+        Evaluations of the cost, refused trials included, those of a last search in vain too.
+    n_iterations, seconds, objective
         The last record's, for short.
     """
 
@@ -104,16 +106,12 @@ class LearningResult:
     history: History
     stop_reason: StopReason
     weights: Weights
+    n_evaluations: int
 
     @property
     def n_iterations(self) -> int:
         """Steps taken."""
         return self.history[-1].iteration
-
-    @property
-    def n_evaluations(self) -> int:
-        """Evaluations of the cost, refused trials included."""
-        return self.history[-1].n_evaluations
 
     @property
     def seconds(self) -> float:
@@ -131,7 +129,7 @@ class LearningResult:
             "dictionary": self.dictionary.describe(),
             "cost": f"{first.objective:.4g} -> {last.objective:.4g} per patch",
             "terms": f"data {last.data:.3g}, sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g}",
-            "iterations": f"{last.iteration}, {last.n_evaluations} evaluations, {last.seconds:.1f} s",
+            "iterations": f"{last.iteration}, {self.n_evaluations} evaluations, {last.seconds:.1f} s",
             "stopped": str(self.stop_reason),
         }
         lines = [f"  {name:12s} {text}" for name, text in rows.items()]

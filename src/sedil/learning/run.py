@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 from sedil.coding.fista import fista
@@ -21,7 +22,7 @@ from sedil.learning.result import History, LearningResult, Record, StopReason
 from sedil.manifold import Point, ProductManifold
 from sedil.objective import Objective, Weights, mutual_coherence
 
-_STALL_WINDOW = 10  # iterations; the cost may rise for a few, so one alone says nothing
+_STALL_WINDOW = 10  # iterations; the cost may rise for a few of them, so one alone says nothing
 
 
 class Progress(NamedTuple):
@@ -54,15 +55,20 @@ class Stopping(NamedTuple):
         last = history[-1]
         if last.gradient_norm <= self.gradient_tolerance * history[0].gradient_norm:
             return StopReason.GRADIENT
-        if len(history) > _STALL_WINDOW and self._is_flat(history[-1 - _STALL_WINDOW], last):
+        if self._has_stalled(history):
             return StopReason.STALLED
         if last.iteration >= self.max_iterations:
             return StopReason.ITERATIONS
         return None
 
-    def _is_flat(self, before: Record, last: Record) -> bool:
-        same_cost = before.sparsity_scale == last.sparsity_scale
-        return same_cost and abs(before.objective - last.objective) <= self.tolerance * last.objective
+    def _has_stalled(self, history: History) -> bool:
+        """Whether the median cost of the last iterations is no better than that of as many before them."""
+        scale = history[-1].sparsity_scale
+        recent = history[-2 * _STALL_WINDOW :]
+        costs = [record.objective for record in recent if record.sparsity_scale == scale]
+        if self.tolerance == 0 or len(costs) < 2 * _STALL_WINDOW:
+            return False
+        return median(costs[_STALL_WINDOW:]) >= (1 - self.tolerance) * median(costs[:_STALL_WINDOW])
 
 
 @dataclass
@@ -106,6 +112,7 @@ class Run:
     def restore(self, saved: Checkpoint) -> None:
         """Go on where a checkpoint left off."""
         self.state, self.history = saved.state, saved.history
+        self.warm_up, self.identity = saved.identity["warm_up"], saved.identity
         self.seconds = saved.history[-1].seconds
         self.objective.n_evaluations = saved.history[-1].n_evaluations
         if saved.history[-1].sparsity_scale != self.weights.sparsity_scale:
@@ -113,29 +120,37 @@ class Run:
 
     def until_it_stops(self) -> StopReason:
         """Iterate; the loop of Algorithm 2 with its ways out."""
+        reason = self._own_reason()
         with Interruption() as interruption:
-            while (reason := self._reason_to_stop(interruption)) is None:
+            while reason is None:
                 began = time.perf_counter()
                 state = advance(self.objective, self.manifold, self.state, self.constants)
                 if state is None:
-                    reason = StopReason.NO_PROGRESS
-                    break
+                    reason = self._end_warm_up_or(StopReason.NO_PROGRESS)
+                    continue
                 self._enter(state, began)
                 if state.iteration % self.checkpoint_every == 0:
                     self._save()
+                reason = self._reason_from_outside(interruption) or self._own_reason()
         self._save()
         return reason
 
-    def _reason_to_stop(self, interruption: Interruption) -> StopReason | None:
-        if interruption.requested:
-            return StopReason.INTERRUPTED
+    def _reason_from_outside(self, interruption: Interruption) -> StopReason | None:
         if self._callback_says_stop():
             return StopReason.CALLBACK
+        return StopReason.INTERRUPTED if interruption.requested else None
+
+    def _own_reason(self) -> StopReason | None:
         reason = self.stopping.reason(self.history)
-        if reason == StopReason.ITERATIONS or self.objective.weights == self.weights:
+        if reason is None and self.state.iteration < self.warm_up:
+            return None
+        return reason if reason == StopReason.ITERATIONS else self._end_warm_up_or(reason)
+
+    def _end_warm_up_or(self, reason: StopReason | None) -> StopReason | None:
+        """The reason to stop; but what ends the warm-up does not end the run."""
+        if self.objective.weights == self.weights:
             return reason
-        if reason or self.state.iteration >= self.warm_up:
-            self._end_warm_up()
+        self._end_warm_up()
         return None
 
     def _end_warm_up(self) -> None:
@@ -158,7 +173,9 @@ class Run:
         }
         dictionary = SeparableDictionary(self.state.point.factors, info=info)
         codes = portable.unpack(self.state.point.codes)
-        return LearningResult(dictionary, codes, self.history, reason, self.weights)
+        return LearningResult(
+            dictionary, codes, self.history, reason, self.weights, self.objective.n_evaluations
+        )
 
     def _enter(self, state: State, began: float) -> None:
         self.state = state
@@ -178,7 +195,7 @@ class Run:
         )
 
     def _callback_says_stop(self) -> bool:
-        if self.callback is None or self.state.iteration == 0:
+        if self.callback is None:
             return False
         progress = Progress(self.history[-1], self.stopping.max_iterations, self.state.point.factors)
         return bool(self.callback(progress))

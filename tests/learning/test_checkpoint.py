@@ -1,0 +1,245 @@
+import numpy as np
+import pytest
+
+import sedil
+from random_things import training_patches
+from sedil import files
+from sedil.engines.portable import to_numpy
+from sedil.errors import DictionaryFileError
+from sedil.learning import run as run_module
+from sedil.learning.checkpoint import fingerprint
+from sedil.learning.result import Record, StopReason
+
+PATCHES = training_patches(25, (3, 4))
+SETTINGS = {"n_atoms": (4, 5), "random_state": 3, "warm_up": 4, "tolerance": 0, "gradient_tolerance": 0}
+
+
+def learn(patches=PATCHES, **settings):
+    return sedil.learn(patches, **(SETTINGS | settings))
+
+
+def assert_equal_to_the_bit(one, other):
+    for a, b in zip(
+        (one.codes, *one.dictionary.factors), (other.codes, *other.dictionary.factors), strict=True
+    ):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(to_numpy(a), to_numpy(b))
+    for name in Record._fields:
+        if name != "seconds":
+            np.testing.assert_array_equal(one.history[name], other.history[name], err_msg=name)
+    assert one.dictionary.info == other.dictionary.info
+    assert one.stop_reason == other.stop_reason
+    assert one.weights == other.weights
+
+
+@pytest.mark.parametrize("interrupted_after", [0, 1, 3, 4, 5, 11])
+def test_resumed_run_ends_as_the_uninterrupted_one_to_the_bit(interrupted_after, tmp_path):
+    """Before, at and after the end of the warm-up of 4 iterations."""
+    straight = learn(max_iterations=15)
+    learn(max_iterations=interrupted_after, checkpoint=tmp_path / "c.npz")
+    resumed = learn(max_iterations=15, checkpoint=tmp_path / "c.npz", resume=True)
+    assert_equal_to_the_bit(resumed, straight)
+
+
+def test_every_library_and_precision_resumes_to_the_bit(arrays, tmp_path):
+    patches = arrays.make(PATCHES)
+    straight = learn(patches, max_iterations=12)
+    learn(patches, max_iterations=7, checkpoint=tmp_path / "c.npz")
+    resumed = learn(patches, max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True)
+    assert_equal_to_the_bit(resumed, straight)
+    assert type(resumed.codes) is type(patches)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"metric": "paper"}, {"initial": "odct"}, {"preset": "paper"}, {"eta": 0.0}]
+)
+def test_resuming_works_with_other_settings_too(settings, tmp_path):
+    straight = learn(max_iterations=12, **settings)
+    learn(max_iterations=6, checkpoint=tmp_path / "c.npz", **settings)
+    resumed = learn(max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True, **settings)
+    assert_equal_to_the_bit(resumed, straight)
+
+
+def test_max_iterations_may_differ_with_the_default_warm_up(tmp_path):
+    first = learn(max_iterations=10, warm_up=None, checkpoint=tmp_path / "c.npz")
+    resumed = learn(max_iterations=20, warm_up=None, checkpoint=tmp_path / "c.npz", resume=True)
+    assert resumed.n_iterations == 20
+    np.testing.assert_array_equal(resumed.history["objective"][:11], first.history["objective"])
+
+
+def test_run_stopped_by_its_callback_goes_on(tmp_path):
+    stopped = learn(
+        max_iterations=12,
+        checkpoint=tmp_path / "c.npz",
+        callback=lambda progress: progress.record.iteration == 5,
+    )
+    assert stopped.stop_reason == StopReason.CALLBACK
+    resumed = learn(max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True)
+    assert_equal_to_the_bit(resumed, learn(max_iterations=12))
+
+
+def test_callback_is_told_of_every_iteration_once(tmp_path):
+    told = []
+
+    def callback(progress):
+        told.append(progress.record.iteration)
+
+    learn(max_iterations=6, checkpoint=tmp_path / "c.npz", callback=callback)
+    learn(max_iterations=9, checkpoint=tmp_path / "c.npz", resume=True, callback=callback)
+    assert told == list(range(1, 10))
+
+
+def test_seconds_go_on_from_the_checkpoint(tmp_path):
+    first = learn(max_iterations=5, checkpoint=tmp_path / "c.npz")
+    resumed = learn(max_iterations=8, checkpoint=tmp_path / "c.npz", resume=True)
+    np.testing.assert_array_equal(resumed.history["seconds"][:6], first.history["seconds"])
+    assert (np.diff(resumed.history["seconds"]) > 0).all()
+
+
+def test_finished_run_is_returned_as_it_is(tmp_path):
+    first = learn(max_iterations=5, checkpoint=tmp_path / "c.npz")
+    again = learn(max_iterations=5, checkpoint=tmp_path / "c.npz", resume=True)
+    assert_equal_to_the_bit(again, first)
+
+
+def test_missing_checkpoint_starts_a_new_run(tmp_path):
+    resumed = learn(max_iterations=5, checkpoint=tmp_path / "c.npz", resume=True)
+    assert_equal_to_the_bit(resumed, learn(max_iterations=5))
+
+
+def test_without_resume_an_old_checkpoint_is_replaced(tmp_path):
+    learn(max_iterations=5, checkpoint=tmp_path / "c.npz", random_state=8)
+    fresh = learn(max_iterations=5, checkpoint=tmp_path / "c.npz")
+    assert_equal_to_the_bit(fresh, learn(max_iterations=5))
+
+
+def test_checkpoints_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        run_module, "save_checkpoint", lambda path, saved: written.append(saved.state.iteration)
+    )
+    learn(max_iterations=7, checkpoint=tmp_path / "c.npz", checkpoint_every=3)
+    assert written == [3, 6, 7]
+
+
+def test_failed_write_leaves_the_old_checkpoint_whole(tmp_path, monkeypatch):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=5, checkpoint=path)
+    before = path.read_bytes()
+
+    def half_a_write(stream, **content):
+        stream.write(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(files.np, "savez", half_a_write)
+    with pytest.raises(OSError, match="No space left"):
+        learn(max_iterations=8, checkpoint=path, resume=True)
+    monkeypatch.undo()
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["c.npz"]
+    resumed = learn(max_iterations=8, checkpoint=path, resume=True)
+    assert_equal_to_the_bit(resumed, learn(max_iterations=8))
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"patches": PATCHES + 1e-12}, "patches"),
+        ({"patches": PATCHES[:24]}, "patches"),
+        ({"patches": PATCHES.astype(np.float32)}, "patches"),
+        ({"n_atoms": (4, 6)}, "n_atoms"),
+        ({"sparsity_weight": 0.123}, "weights"),
+        ({"metric": "paper"}, "metric"),
+        ({"c2": 0.2}, "line search"),
+        ({"warm_up": 2}, "warm_up"),
+    ],
+)
+def test_checkpoint_of_another_run_is_refused_with_what_differs(changes, named, tmp_path):
+    learn(max_iterations=3, checkpoint=tmp_path / "c.npz")
+    message = rf"c\.npz belongs to another run \(different [^)]*{named}"
+    with pytest.raises(ValueError, match=message):
+        learn(max_iterations=6, checkpoint=tmp_path / "c.npz", resume=True, **changes)
+
+
+def test_same_numbers_in_another_shape_are_another_run(tmp_path):
+    learn(n_atoms=4, max_iterations=3, checkpoint=tmp_path / "c.npz")
+    with pytest.raises(ValueError, match="belongs to another run"):
+        learn(
+            PATCHES.reshape(25, 4, 3), n_atoms=4, max_iterations=6, checkpoint=tmp_path / "c.npz", resume=True
+        )
+
+
+def test_damaged_checkpoint_is_named(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=3, checkpoint=path)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(
+        DictionaryFileError, match=r"c\.npz is not a checkpoint file of sedil, or it is damaged"
+    ):
+        learn(checkpoint=path, resume=True)
+
+
+def test_dictionary_file_is_no_checkpoint(tmp_path):
+    sedil.odct((3, 4), (4, 5)).save(tmp_path / "d.npz")
+    with pytest.raises(DictionaryFileError, match=r"d\.npz holds a dictionary, not a checkpoint"):
+        learn(checkpoint=tmp_path / "d.npz", resume=True)
+
+
+def test_checkpoint_is_no_dictionary(tmp_path):
+    learn(max_iterations=2, checkpoint=tmp_path / "c.npz")
+    with pytest.raises(DictionaryFileError, match=r"c\.npz holds a checkpoint, not a dictionary"):
+        sedil.load_dictionary(tmp_path / "c.npz")
+
+
+@pytest.mark.parametrize("lost", ["point0", "gradient2", "state", "identity", "history"])
+def test_incomplete_checkpoint_is_called_damaged(lost, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    (arrays if lost in arrays else facts).pop(lost)
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"c\.npz .*damaged"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+def test_missing_folder_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
+        learn(max_iterations=2, checkpoint=tmp_path / "nowhere" / "c.npz")
+
+
+def test_missing_folder_is_noticed_before_the_work(tmp_path):
+    told = []
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        learn(max_iterations=2, checkpoint=tmp_path / "nowhere" / "c.npz", callback=told.append)
+    assert told == []
+
+
+def test_resume_without_a_file_name_is_refused():
+    with pytest.raises(ValueError, match=r"resume=True needs checkpoint=\.\.\., the file to resume from"):
+        learn(resume=True)
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, True])
+def test_checkpoint_every_must_be_a_count(value, tmp_path):
+    with pytest.raises(ValueError, match="checkpoint_every must be a whole number of at least 1, got"):
+        learn(checkpoint=tmp_path / "c.npz", checkpoint_every=value)
+
+
+def test_numbers_of_numpy_are_as_good_as_python_s(tmp_path):
+    settings = {
+        "c1": np.float32(0.5),
+        "eta": np.float32(0.75),
+        "max_iterations": np.int64(4),
+        "warm_up": np.int64(2),
+    }
+    saved = learn(checkpoint=tmp_path / "c.npz", checkpoint_every=np.int64(2), **settings)
+    saved.dictionary.save(tmp_path / "d.npz")
+    assert_equal_to_the_bit(saved, learn(c1=0.5, eta=0.75, max_iterations=4, warm_up=2))
+
+
+def test_fingerprint_depends_on_content_alone(arrays):
+    values = arrays.make(PATCHES)
+    assert fingerprint(values) == fingerprint(to_numpy(values).copy(order="F"))
+    changed = to_numpy(values).copy()
+    changed[0, 0, 0] += 1
+    assert fingerprint(values) != fingerprint(changed)
