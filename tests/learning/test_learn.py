@@ -186,15 +186,40 @@ def test_perfect_start_stops_at_once():
     assert (result.stop_reason, result.n_iterations) == (StopReason.GRADIENT, 0)
 
 
-def test_warm_up_that_makes_no_progress_gives_way_to_the_cost_proper():
-    """The smooth cost may end early; the dictionary must still be learned with the weights asked for."""
-    result = learn(warm_up=1000, max_iterations=3000, tolerance=1e-4)
-    assert result.history[-1].sparsity_scale == result.weights.sparsity_scale
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [
+        ({"tolerance": 1e-2, "max_iterations": 3000}, StopReason.STALLED),
+        ({"gradient_tolerance": 0.05, "max_iterations": 3000}, StopReason.GRADIENT),
+        ({"c1": 0.999, "c2": 0.49, "eta": 0, "max_iterations": 3000}, StopReason.NO_PROGRESS),
+    ],
+)
+def test_what_ends_the_warm_up_does_not_end_the_run(settings, reason):
+    """The dictionary must still be learned with the weights asked for."""
+    result = learn(warm_up=2000, **settings)
+    scales = result.history["sparsity_scale"]
+    assert result.stop_reason == reason
+    assert scales[0] < scales[-1] == result.weights.sparsity_scale
+
+
+def test_run_that_is_too_short_for_its_warm_up_ends_in_it():
+    result = learn(warm_up=20, max_iterations=10)
+    assert (result.stop_reason, result.n_iterations) == (StopReason.ITERATIONS, 10)
 
 
 def test_zero_tolerances_run_on():
     result = learn(max_iterations=120, tolerance=0, gradient_tolerance=0)
     assert result.stop_reason == StopReason.ITERATIONS
+
+
+@pytest.mark.parametrize("seed", [8, 9, 16, 18, 22, 29])
+def test_small_tolerance_does_not_stop_far_from_the_end(seed):
+    """Early on the cost goes up and down, which must not be taken for standing still."""
+    patches = np.random.default_rng(seed).standard_normal((6, 3, 3))
+    settings = {"sparsity_scale": 0.3, "sparsity_weight": 0.5, "coherence_weight": 1.0, "warm_up": 0}
+    settings |= {"random_state": seed, "max_iterations": 400}
+    stopped, full = (learn(patches, (4, 4), tolerance=tolerance, **settings) for tolerance in (1e-7, 0))
+    assert stopped.objective <= 1.01 * full.objective
 
 
 def test_callback_sees_each_iteration_and_none_of_its_time_counts():

@@ -12,8 +12,7 @@ dictionary is the same. The three constants were chosen on photographs (8x8, 12x
 patches; see docs/notation.md for the figures).
 
 The cost has many local minima. A warm-up with a smaller rho and a larger lambda, both by a factor of
-three, has fewer and leads to better ones: more atoms of a planted dictionary are found, and the cost on
-photographs ends lower than without it.
+three, has fewer and leads to better ones (docs/notation.md).
 """
 
 from __future__ import annotations
