@@ -18,6 +18,7 @@ from random_things import (
 from sedil import objective
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.portable import pack, to_numpy
+from sedil.learning import run
 from sedil.learning.defaults import smallest_coefficient
 from sedil.learning.result import StopReason
 from sedil.manifold import Point, ProductManifold
@@ -191,7 +192,6 @@ def test_perfect_start_stops_at_once():
     [
         ({"tolerance": 1e-2, "max_iterations": 3000}, StopReason.STALLED),
         ({"gradient_tolerance": 0.05, "max_iterations": 3000}, StopReason.GRADIENT),
-        ({"c1": 0.999, "c2": 0.49, "eta": 0, "max_iterations": 3000}, StopReason.NO_PROGRESS),
     ],
 )
 def test_what_ends_the_warm_up_does_not_end_the_run(settings, reason):
@@ -200,6 +200,19 @@ def test_what_ends_the_warm_up_does_not_end_the_run(settings, reason):
     scales = result.history["sparsity_scale"]
     assert result.stop_reason == reason
     assert scales[0] < scales[-1] == result.weights.sparsity_scale
+
+
+def test_warm_up_without_progress_gives_way_to_the_cost_proper(monkeypatch):
+    proper = learn(max_iterations=0).weights
+    original = run.advance
+
+    def advance(cost, *arguments):
+        return original(cost, *arguments) if cost.weights == proper else None
+
+    monkeypatch.setattr(run, "advance", advance)
+    result = learn(warm_up=5)
+    assert (result.stop_reason, result.n_iterations) == (StopReason.ITERATIONS, 15)
+    assert (result.history["sparsity_scale"][1:] == proper.sparsity_scale).all()
 
 
 def test_run_that_is_too_short_for_its_warm_up_ends_in_it():
