@@ -5,7 +5,7 @@ import pytest
 
 from random_things import SHAPES, dense, random_factors
 from sedil.coding import fista as fista_module
-from sedil.coding.fista import fista, relative_gap, soft_threshold, squared_norm
+from sedil.coding.problem import LassoProblem, soft_threshold, squared_norm
 
 N = 6
 GOLDEN = (1 + sqrt(5)) / 2
@@ -15,6 +15,14 @@ def problem(n_axes, seed=0):
     rng = np.random.default_rng(seed)
     patch_shape, n_atoms = SHAPES[n_axes]
     return random_factors(patch_shape, n_atoms, rng), rng.standard_normal((*patch_shape, N))
+
+
+def fista(factors, patches, penalty, tolerance, max_iterations):
+    return fista_module.fista(LassoProblem.create(factors, patches, penalty), tolerance, max_iterations)
+
+
+def relative_gap(factors, patches, codes, penalty):
+    return LassoProblem.create(factors, patches, penalty).relative_gap(codes)
 
 
 def columns(packed):

@@ -155,7 +155,12 @@ def test_bad_patches_are_refused_with_the_reason(patches, error, message, dictio
         sedil.sparse_code(dictionary, patches, 0.1)
 
 
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", None, True])
+def test_penalty_must_be_given(dictionary, patches):
+    with pytest.raises((TypeError, ValueError), match="penalty"):
+        sedil.sparse_code(dictionary, patches)
+
+
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "1", True])
 @pytest.mark.parametrize("name", ["penalty", "tolerance"])
 def test_numbers_must_be_positive(name, value, dictionary, patches):
     arguments = {"penalty": 0.1} | {name: value}

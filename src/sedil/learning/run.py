@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from sedil.coding.fista import fista
+from sedil.coding.problem import LassoProblem
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
@@ -107,7 +108,8 @@ class Run:
 
     def _sparse_codes(self, factors: tuple[Array, ...]) -> Array:
         penalty = smallest_coefficient(self.objective.weights)
-        return fista(factors, self.objective.patches, penalty, tolerance=1e-2, max_iterations=50).codes
+        problem = LassoProblem.create(factors, self.objective.patches, penalty)
+        return fista(problem, tolerance=1e-2, max_iterations=50).codes
 
     def restore(self, saved: Checkpoint) -> None:
         """Go on where a checkpoint left off."""

@@ -1,0 +1,68 @@
+"""All overlapping patches of an image, in boxes that fit into memory, and back: an adjoint pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+Box = tuple[np.ndarray, ...]  # first corners along each axis; the box holds all their combinations
+
+
+class PatchGrid:
+    """Where the patches of an image lie.
+
+    Every pixel is covered at any image size and stride: besides every `stride`-th position, the last
+    one of each axis is always taken.
+
+    Parameters
+    ----------
+    image_shape, patch_shape : sequence of int, as long as each other
+    stride : int, default 1
+        Distance between neighbouring patches; at most the shortest side of a patch.
+    """
+
+    def __init__(self, image_shape: Sequence[int], patch_shape: Sequence[int], stride: int = 1) -> None:
+        self.image_shape, self.patch_shape = tuple(image_shape), tuple(patch_shape)
+        if stride > min(self.patch_shape):
+            raise ValueError(
+                f"stride {stride} leaves gaps between patches of shape {self.patch_shape}: "
+                f"use at most {min(self.patch_shape)}."
+            )
+        self.corners = [
+            np.union1d(np.arange(0, side - length + 1, stride), side - length)
+            for side, length in zip(self.image_shape, self.patch_shape, strict=True)
+        ]
+
+    @property
+    def n_patches(self) -> int:
+        """Number of patches."""
+        return prod(len(corners) for corners in self.corners)
+
+    def boxes(self, max_patches: int) -> Iterator[Box]:
+        """Split the grid into boxes of at most `max_patches` patches (one at least)."""
+        chunk_lengths = []
+        room = max(max_patches, 1)
+        for corners in reversed(self.corners):
+            chunk_lengths.append(min(len(corners), room))
+            room = max(room // chunk_lengths[-1], 1)
+        pieces = [
+            np.array_split(corners, -(-len(corners) // length))
+            for corners, length in zip(self.corners, reversed(chunk_lengths), strict=True)
+        ]
+        return product(*pieces)
+
+    def extract(self, image: np.ndarray, box: Box) -> np.ndarray:
+        """Patches of a box as a copy, shape (n, *patch_shape)."""
+        windows = np.lib.stride_tricks.sliding_window_view(image, self.patch_shape)
+        return windows[np.ix_(*box)].reshape(-1, *self.patch_shape)
+
+    def add(self, image: np.ndarray, patches: np.ndarray, box: Box) -> None:
+        """Add each patch to `image` at its place: the adjoint of `extract`, in place."""
+        stacked = patches.reshape(*(len(corners) for corners in box), *self.patch_shape)
+        # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
+        for offset in np.ndindex(*self.patch_shape):
+            places = np.ix_(*(corners + shift for corners, shift in zip(box, offset, strict=True)))
+            image[places] += stacked[(..., *offset)]

@@ -1,0 +1,34 @@
+"""Loading the shipped dictionaries, and which one suits which noise."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import as_file, files
+
+from sedil.dictionary import SeparableDictionary
+from sedil.errors import require_choice
+
+NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
+
+
+@cache
+def shipped_dictionary(name: str) -> SeparableDictionary:
+    """One of the shipped dictionaries.
+
+    Parameters
+    ----------
+    name : {"separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8"}
+
+    Returns
+    -------
+    SeparableDictionary
+        float32 NumPy factors; ``info`` says from what and by which command it was learned.
+    """
+    require_choice(name, "name", NAMES)
+    with as_file(files("sedil.pretrained") / f"{name}.npz") as path:
+        return SeparableDictionary.load(path)
+
+
+def for_noise(sigma: float) -> SeparableDictionary:
+    """The shipped dictionary that denoises best at noise `sigma` on the scale 0 to 255."""
+    return shipped_dictionary("separable-12x12")
