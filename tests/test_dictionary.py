@@ -181,7 +181,7 @@ def test_mixing_libraries_is_refused(torch, rng):
             ValueError,
             r"factors\[1\] must be a non-empty matrix, got shape \(0, 3\)",
         ),
-        ([np.array([[1, np.nan]])], ValueError, r"factors\[0\] contains 1 NaN .* first at index \(0, 1\)"),
+        ([np.array([[1, np.nan]])], ValueError, r"factors\[0\] must be finite, got 1 NaN .* \(0, 1\)"),
         (
             [np.eye(2), 2 * np.eye(2)],
             ValueError,

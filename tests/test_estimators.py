@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -113,7 +113,10 @@ def test_verbose_shows_a_bar(patches, capsys):
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"patch_shape": (4, 5)}, r"patch_shape \(4, 5\) holds 20 values, but X has 16 features"),
+        ({"patch_shape": (2, 8)}, r"X has samples of shape \(4, 4\), but patch_shape is \(2, 8\)"),
+        ({"patch_shape": (-4, -4)}, "patch_shape must be a whole number of at least 1, got -4"),
+        ({"n_atoms": 0}, "n_atoms must be positive whole numbers, got 0"),
+        ({"transform_tol": -1}, "transform_tol must be a finite positive number, got -1"),
         ({"patch_shape": (4, 4), "n_atoms": (6,)}, "n_atoms must have one number per patch axis"),
         ({"preset": "best"}, "preset must be one of 'data', 'paper', got 'best'"),
         ({"penalty": -1.0}, "penalty must be a finite positive number, got -1.0"),
@@ -122,6 +125,31 @@ def test_verbose_shows_a_bar(patches, capsys):
 def test_wrong_parameters_are_named(patches, kwargs, message):
     with pytest.raises(ValueError, match=message):
         SeparableDictionaryLearning(max_iter=2, **kwargs).fit(patches)
+
+
+def test_rows_of_another_length_are_refused(patches):
+    message = r"patch_shape \(4, 5\) holds 20 values, but X has 16 features"
+    with pytest.raises(ValueError, match=message):
+        SeparableDictionaryLearning((4, 5), max_iter=2).fit(patches.reshape(300, 16))
+
+
+def test_blocks_of_another_shape_are_refused_by_transform(patches, model):
+    with pytest.raises(
+        ValueError, match=r"X has samples of shape \(2, 8\), but the model was fitted to \(4, 4\)"
+    ):
+        model.transform(patches.reshape(300, 2, 8))
+
+
+def test_unfinished_codes_are_said(patches, model):
+    hasty = SeparableDictionaryLearning((4, 4), 6, max_iter=3, transform_max_iter=1).fit(patches)
+    with pytest.warns(ConvergenceWarning, match=r"of 300 patches have a duality gap above 1e-06"):
+        hasty.transform(patches)
+
+
+@pytest.mark.parametrize("n_atoms", [6, np.int64(6), [6, 6], np.array([6, 6])])
+def test_number_of_atoms_in_any_form(patches, n_atoms):
+    model = SeparableDictionaryLearning((4, 4), n_atoms, max_iter=1, warm_start=True)
+    assert model.fit(patches).fit(patches).dictionary_.n_atoms == (6, 6)
 
 
 def test_codes_of_another_size_are_refused(model):

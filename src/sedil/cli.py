@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import Enum
 from math import prod
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 import sedil
 from sedil import mosaic
-from sedil.errors import require_folder
+from sedil.dictionary import format_shape
+from sedil.errors import atom_counts
+from sedil.files import require_writable
+from sedil.learning.defaults import PRESETS
+from sedil.learning.initial import STARTS
 
 app = typer.Typer(
     help="Learn separable dictionaries and look at them.",
@@ -22,8 +29,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-console = Console(highlight=False)
-complaints = Console(stderr=True, highlight=False)
+# Names and paths are shown as they are: no markup, no emoji, no line breaks.
+console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+Start = Enum("Start", {name: name for name in STARTS})  # type: ignore[misc]
+Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
+
+_LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
+_MOST_SHOWN = 5  # entries of a list
 
 
 @contextmanager
@@ -32,7 +46,7 @@ def clear_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError) as error:
-        complaints.print(f"[bold red]error:[/] {error}", soft_wrap=True)
+        complaints.print(Text.assemble(("error:", "bold red"), f" {error}"))
         raise typer.Exit(1) from error
 
 
@@ -42,6 +56,13 @@ def _lengths(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.replace(",", "x").split("x"))
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a list of lengths such as 8x8.") from None
+
+
+def _patch_sides(text: str) -> tuple[int, ...]:
+    sides = _lengths(text)
+    if len(sides) != 2 or min(sides) < 1:
+        raise typer.BadParameter(f"{text!r} is not two sides of at least 1 such as 8x8.")
+    return sides
 
 
 def _show_version(wanted: bool) -> None:
@@ -64,7 +85,7 @@ def learn(
     images: Annotated[list[Path], typer.Argument(help="Images or folders of images.", metavar="IMAGES...")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
     patch: Annotated[
-        Any, typer.Option("--patch", "-p", parser=_lengths, metavar="HxW", help="Shape of a patch.")
+        Any, typer.Option("--patch", "-p", parser=_patch_sides, metavar="HxW", help="Shape of a patch.")
     ] = "8x8",
     atoms: Annotated[
         Any,
@@ -73,14 +94,17 @@ def learn(
             "-a",
             parser=_lengths,
             metavar="AxB",
-            help="Atoms per axis; default twice the patch, or four times its size if unstructured.",
+            help="Atoms per axis, one number for all; default twice the patch, or four times its size if "
+            "unstructured.",
         ),
     ] = None,
-    patches: Annotated[int, typer.Option("--patches", "-n", help="Number of training patches.")] = 20_000,
-    seed: Annotated[int, typer.Option(help="Seed of patch positions and initial atoms.")] = 0,
-    iterations: Annotated[int, typer.Option(help="Iterations at most.")] = 500,
-    initial: Annotated[str, typer.Option(help="Atoms to start from: random, odct or data.")] = "random",
-    preset: Annotated[str, typer.Option(help="Weights of the cost: data or paper.")] = "data",
+    patches: Annotated[
+        int, typer.Option("--patches", "-n", min=1, help="Number of training patches.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of patch positions and initial atoms.")] = 0,
+    iterations: Annotated[int, typer.Option(min=0, help="Iterations at most.")] = 500,
+    initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = Start["random"],
+    preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = Preset["data"],
     unstructured: Annotated[
         bool, typer.Option("--unstructured", help="One ordinary dictionary over whole patches.")
     ] = False,
@@ -93,32 +117,31 @@ def learn(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
 ) -> None:
     """Learn a dictionary from images."""
-    from sedil.imaging.images import find_images, read_grey
+    from sedil.imaging.images import find_images
     from sedil.progress import progress_bar
 
     with clear_errors():
-        output = output if output.suffix == ".npz" else output.with_name(output.name + ".npz")
-        picture = picture or output.with_suffix(".png")
-        _require_writable(output, force)
-        _require_writable(picture, force)
         files = find_images(images)
-        console.print(f"reading {len(files)} image{'s' if len(files) > 1 else ''}")
-        samples = sedil.sample_patches([read_grey(file) for file in files], patch, patches, seed)
+        output, picture = _places(output, picture, files, force)
+        if checkpoint is not None:
+            require_writable(checkpoint)
+        sides = (prod(patch),) if unstructured else patch
+        n_atoms = _atom_counts(atoms, sides)
+        console.print(f"reading {_counted(len(files), 'image')}")
+        samples = sedil.sample_patches(_read_images(files, patch), patch, patches, seed)
         training = sedil.normalize_patches(samples)
         dropped = len(samples) - len(training)
         console.print(
-            f"{len(training)} patches of {_by(patch)}"
-            + (f" ({dropped} flat ones left out)" if dropped else "")
+            f"{_counted(len(training), 'patch', 'patches')} of {format_shape(patch)}"
+            + (f" ({_counted(dropped, 'flat one')} left out)" if dropped else "")
             + "; Ctrl-C stops early and keeps what is learned"
         )
-        if unstructured:
-            training = training.reshape(len(training), -1)
         with progress_bar(iterations) as show:
             result = sedil.learn(
-                training,
-                atoms or _default_atoms(patch, unstructured),
-                initial=initial,
-                preset=preset,
+                training.reshape(len(training), *sides),
+                n_atoms,
+                initial=initial.value,
+                preset=preset.value,
                 max_iterations=iterations,
                 random_state=seed,
                 callback=show,
@@ -129,9 +152,10 @@ def learn(
             images=[file.name for file in files], seed=seed, signal_shape=list(patch), sedil=sedil.__version__
         )
         result.dictionary.save(output)
+        console.print(str(result))
+        console.print(f"saved        {output}")
         mosaic.save(result.dictionary, picture)
-    console.print(str(result), markup=False, soft_wrap=True)
-    console.print(f"saved        {output}\npicture      {picture}")
+        console.print(f"picture      {picture}")
 
 
 @app.command()
@@ -145,14 +169,17 @@ def show(
     """Say what a dictionary is, and draw its atoms."""
     with clear_errors():
         loaded = sedil.load_dictionary(dictionary)
-        console.print(_facts(dictionary.name, loaded))
         target = picture or dictionary.with_suffix(".png")
-        if target.exists() and picture is None and not force:
+        if _is_among(target, [dictionary]):
+            raise FileExistsError(f"{target} is the dictionary itself: choose another --picture.")
+        if picture is not None:
+            _require_picture(picture, force)
+        console.print(_facts(dictionary.name, loaded))
+        if target.exists() and not force:
             console.print(f"picture      {target} (was there already; --force draws it anew)")
             return
-        _require_writable(target, force)
         mosaic.save(loaded, target)
-    console.print(f"picture      {target}")
+        console.print(f"picture      {target}")
 
 
 @app.command()
@@ -166,29 +193,88 @@ def demo(
         run_demo(folder, console)
 
 
-def _default_atoms(patch: tuple[int, ...], unstructured: bool) -> tuple[int, ...]:
-    return (4 * prod(patch),) if unstructured else tuple(2 * side for side in patch)
+def _places(output: Path, picture: Path | None, images: Sequence[Path], force: bool) -> tuple[Path, Path]:
+    """Where dictionary and picture go, once it is sure that they can be written there."""
+    if output.suffix != ".npz" and not output.is_dir():
+        output = output.with_name(output.name + ".npz")
+    picture = picture or output.with_suffix(".png")
+    for path in (output, picture):
+        if _is_among(path, images):
+            raise FileExistsError(
+                f"{path} is one of the training images: choose another --output or --picture."
+            )
+    _require_writable(output, force)
+    _require_picture(picture, force)
+    return output, picture
+
+
+def _is_among(path: Path, files: Sequence[Path]) -> bool:
+    return path.exists() and any(path.samefile(file) for file in files)
+
+
+def _require_picture(path: Path, force: bool) -> None:
+    _require_writable(path, force)
+    mosaic.picture_format(path)
+
+
+def _require_writable(path: Path, force: bool) -> None:
+    if path.exists() and not path.is_dir() and not force:
+        raise FileExistsError(f"{path} exists already: choose another name or add --force.")
+    require_writable(path)
+
+
+def _atom_counts(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple[int, ...]:
+    """Atoms per axis as asked for; by default a redundancy of four, with one atom where the side is one."""
+    if atoms is not None:
+        return atom_counts(atoms[0] if len(atoms) == 1 else atoms, sides)
+    times = 4 if len(sides) == 1 else 2
+    return tuple(times * side if side > 1 else 1 for side in sides)
+
+
+def _read_images(files: Sequence[Path], patch: tuple[int, ...]) -> list[np.ndarray]:
+    from sedil.imaging.images import read_grey
+
+    images = []
+    for file in files:
+        image = read_grey(file)
+        if any(side < length for side, length in zip(image.shape, patch, strict=True)):
+            raise ValueError(
+                f"{file} is smaller than a patch: it has {format_shape(image.shape)} pixels, a patch "
+                f"{format_shape(patch)}: leave it out or choose a smaller --patch."
+            )
+        images.append(image)
+    return images
 
 
 def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
     table = Table(title=name, show_header=False, title_justify="left")
     low, high = dictionary.coherence_bounds()
-    table.add_row("patches", _by(dictionary.patch_shape))
-    table.add_row("atoms", f"{_by(dictionary.n_atoms)} = {prod(dictionary.n_atoms)}")
+    table.add_row("patches", format_shape(dictionary.patch_shape))
+    table.add_row("atoms", f"{format_shape(dictionary.n_atoms)} = {prod(dictionary.n_atoms)}")
     table.add_row("redundancy", f"{dictionary.redundancy:.3g}")
     table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
     table.add_row("precision", str(dictionary.factors[0].dtype))
     for key, value in dictionary.info.items():
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        table.add_row(key.replace("_", " "), text)
+        table.add_row(_label(key), _readable(value))
     return table
 
 
-def _require_writable(path: Path, force: bool) -> None:
-    if path.exists() and not force:
-        raise FileExistsError(f"{path} exists already: choose another name or add --force.")
-    require_folder(path)
+def _label(key: str) -> str:
+    return _LABELS.get(key, key.removeprefix("n_").replace("_", " "))
 
 
-def _by(lengths: tuple[int, ...]) -> str:
-    return "x".join(map(str, lengths))
+def _readable(value: Any) -> str:
+    """A fact of ``info`` for people: short numbers, short lists, dicts as ``name: value; ...``."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return "; ".join(f"{_label(key)}: {_readable(part)}" for key, part in value.items())
+    if isinstance(value, list | tuple):
+        more = len(value) - _MOST_SHOWN
+        shown = ", ".join(map(_readable, value[:_MOST_SHOWN]))
+        return f"{shown} and {more} more" if more > 0 else shown
+    return str(value)
+
+
+def _counted(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,56 +11,60 @@ from rich.console import Console
 
 import sedil
 from sedil import mosaic
+from sedil.dictionary import format_shape
+from sedil.files import require_writable
+from sedil.imaging.images import scikit_image_photographs
 from sedil.progress import progress_bar
 
 # Photographs inside the scikit-image package itself; nothing is downloaded.
-IMAGES = ("astronaut", "camera", "coffee", "rocket", "brick", "grass", "cat")
-_N_PATCHES = 20_000
+IMAGES = ("astronaut", "camera", "rocket", "brick", "grass", "cat")
+HELD_OUT = "coffee"
+_PATCH_SHAPE, _N_ATOMS = (8, 8), (16, 16)
+_N_PATCHES, _N_HELD_OUT = 20_000, 1_000
 _MAX_ITERATIONS = 400
 
 
 def run_demo(folder: Path, console: Console) -> sedil.LearningResult:
     """Learn an 8x8 dictionary with 16x16 atoms, compare it with the ODCT, save it and its picture."""
-    folder.mkdir(parents=True, exist_ok=True)
-    console.print(f"1. {_N_PATCHES} patches of 8x8 from {len(IMAGES)} photographs: {', '.join(IMAGES)}")
-    patches = sedil.sample_patches(demo_images(), (8, 8), _N_PATCHES + 1000, random_state=0)
-    patches = sedil.normalize_patches(patches)
-    held_out, training = patches[:1000], patches[1000:]
+    say = partial(console.print, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    file, picture = folder / "dictionary.npz", folder / "atoms.png"
+    _make_folder(folder)
+    require_writable(file)
+    require_writable(picture)
+    training = demo_patches(IMAGES, _N_PATCHES)
+    held_out = demo_patches([HELD_OUT], _N_HELD_OUT)
+    say(
+        f"1. {len(training):,} patches of {format_shape(_PATCH_SHAPE)} "
+        f"from {len(IMAGES)} photographs: {', '.join(IMAGES)}"
+    )
 
-    console.print("2. learning a separable dictionary, 16x16 atoms (Ctrl-C stops early)")
+    say(f"2. learning a separable dictionary, {format_shape(_N_ATOMS)} atoms (Ctrl-C stops early)")
     with progress_bar(_MAX_ITERATIONS) as show:
         result = sedil.learn(
-            training, (16, 16), max_iterations=_MAX_ITERATIONS, random_state=0, callback=show
+            training, _N_ATOMS, max_iterations=_MAX_ITERATIONS, random_state=0, callback=show
         )
     result.dictionary.info.update(images=list(IMAGES), seed=0)
-    console.print(str(result), markup=False, soft_wrap=True)
+    result.dictionary.save(file)
+    say(str(result))
 
-    console.print("3. coding 1,000 patches that it has not seen, at the same l1 penalty")
+    say(f"3. coding {len(held_out):,} patches of a photograph it has not seen ({HELD_OUT}), same l1 penalty")
     for name, dictionary in {
         "learned": result.dictionary,
-        "ODCT": sedil.odct((8, 8), (16, 16)).like(held_out),
+        "ODCT": sedil.odct(_PATCH_SHAPE, _N_ATOMS).like(held_out),
     }.items():
         nonzeros, error = coding_quality(dictionary, held_out)
-        console.print(
-            f"   {name:8s} {nonzeros:5.1f} coefficients per patch, {error:.1%} of the energy missed"
-        )
+        say(f"   {name:8s} {nonzeros:5.1f} coefficients per patch, {error:.1%} of the energy missed")
 
-    result.dictionary.save(folder / "dictionary.npz")
-    mosaic.save(result.dictionary, folder / "atoms.png")
-    console.print(f"4. saved {folder / 'dictionary.npz'} and its atoms as {folder / 'atoms.png'}")
-    console.print(f"   next: sedil show {folder / 'dictionary.npz'}")
+    mosaic.save(result.dictionary, picture)
+    say(f"4. saved {file} and its atoms as {picture}")
+    say(f"   next: sedil show {file}")
     return result
 
 
-def demo_images() -> list[np.ndarray]:
-    """The photographs, grey, float32, on the scale 0 to 255."""
-    from skimage import color, data
-
-    pictures = [getattr(data, name)() for name in IMAGES]
-    return [
-        (255 * color.rgb2gray(picture) if picture.ndim == 3 else picture).astype(np.float32)
-        for picture in pictures
-    ]
+def demo_patches(names: Sequence[str], n_patches: int) -> np.ndarray:
+    """At most `n_patches` patches, zero mean and unit length: flat ones are left out."""
+    photographs = scikit_image_photographs(names)
+    return sedil.normalize_patches(sedil.sample_patches(photographs, _PATCH_SHAPE, n_patches, random_state=0))
 
 
 def coding_quality(
@@ -69,3 +75,12 @@ def coding_quality(
     residual = dictionary.synthesize(codes) - patches
     nonzeros = np.count_nonzero(codes) / len(codes)
     return nonzeros, float(np.sum(residual**2) / np.sum(patches**2))
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file: give the name of a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"Cannot make the folder {folder}: {error.strerror}.") from error

@@ -7,6 +7,7 @@ The paper stacks columns and writes the same map as ``B (x) A`` (Eq. (3)).
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import exp, prod, sqrt
@@ -22,6 +23,8 @@ from sedil.engines.portable import Array, to_numpy
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
+_FACTS = {"patch_shape": list, "n_atoms": list, "info": dict}  # in a file, with their types
+_TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
 
 
 class SeparableDictionary:
@@ -31,7 +34,7 @@ class SeparableDictionary:
     ----------
     factors : sequence of 1 to 4 arrays
         ``factors[k]`` has shape ``(patch_shape[k], n_atoms[k])`` and columns of unit length, all of
-        one array library, device and precision.
+        one array library, device and precision. They are copied.
     normalize : bool, default False
         Scale the columns to unit length first; without it other lengths are an error.
     info : mapping, optional
@@ -57,7 +60,7 @@ class SeparableDictionary:
         self.factors = _checked_factors(factors, normalize)
         self.patch_shape = tuple(factor.shape[0] for factor in self.factors)
         self.n_atoms = tuple(factor.shape[1] for factor in self.factors)
-        self.info = dict(info or {})
+        self.info = _checked_info(info or {})
 
     # Applying it ---------------------------------------------------------------------------------
 
@@ -137,7 +140,8 @@ class SeparableDictionary:
     def save(self, path: str | Path) -> None:
         """Write factors and `info` to one ``.npz`` file, which `load_dictionary` reads."""
         arrays = {f"factor{k}": to_numpy(factor) for k, factor in enumerate(self.factors)}
-        facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, "info": self.info}
+        info = _checked_info(self.info)
+        facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, "info": info}
         write_archive(path, FILE_KIND, arrays, facts)
 
     @classmethod
@@ -145,9 +149,8 @@ class SeparableDictionary:
         """Read a dictionary that `save` wrote."""
         arrays, facts = read_archive(path, FILE_KIND)
         try:
-            factors = [arrays[f"factor{k}"] for k in range(len(facts["n_atoms"]))]
-            return cls(factors, info=facts["info"])
-        except (KeyError, TypeError, ValueError) as error:
+            return cls(_factors_of(arrays, facts), info=facts["info"])
+        except (TypeError, ValueError) as error:
             raise errors.DictionaryFileError(f"{path} is damaged: {error}") from error
 
     @property
@@ -160,16 +163,15 @@ class SeparableDictionary:
 
     def describe(self) -> str:
         """Sizes, redundancy, coherence and precision in one line."""
+        atoms = f"{format_shape(self.n_atoms)} = {prod(self.n_atoms)}"
         return (
-            f"patches {_by(self.patch_shape)}, atoms {_by(self.n_atoms)} = {prod(self.n_atoms)},"
+            f"patches {format_shape(self.patch_shape)}, atoms {atoms},"
             f" redundancy {self.redundancy:.3g}, coherence {self.mutual_coherence():.3f},"
             f" {_dtype_name(self.factors[0])}"
         )
 
     def _repr_html_(self) -> str:
         facts = f"SeparableDictionary: {self.describe()}"
-        if prod(self.n_atoms) * prod(self.patch_shape) > mosaic.MAX_PIXELS:
-            return f"<p>{facts}</p>"
         return f'<p>{facts}</p><img alt="atoms" src="{mosaic.as_data_uri(mosaic.draw(self))}">'
 
 
@@ -194,6 +196,48 @@ def load_dictionary(path: str | Path) -> SeparableDictionary:
     return SeparableDictionary.load(path)
 
 
+def format_shape(lengths: Sequence[int]) -> str:
+    """Lengths of axes as people write them: ``8x8``."""
+    return "x".join(str(length) for length in lengths)
+
+
+def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Array]:
+    """Factors of a saved dictionary; the errors say in what it is damaged."""
+    for name, kind in _FACTS.items():
+        if name not in facts:
+            raise ValueError(f"it lacks {name}.")
+        if not isinstance(facts[name], kind):
+            raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {kind.__name__}.")
+    patch_shape = facts["patch_shape"]
+    factors: list[Array] = []
+    for k, count in enumerate(errors.atom_counts(facts["n_atoms"], patch_shape)):
+        name = f"factor{k}"
+        if name not in arrays:
+            raise ValueError(f"it lacks {name}.")
+        factor = errors.as_real_array(arrays[name], name)
+        if factor.shape != (patch_shape[k], count):
+            raise ValueError(f"{name} has shape {factor.shape}, not {(patch_shape[k], count)} as it says.")
+        violation = spheres.explain_violation(factor, _TOLERANCE)
+        if violation:
+            raise ValueError(f"{name} must have unit columns, but {violation}.")
+        factors.append(factor)
+    return factors
+
+
+def _checked_info(info: Mapping) -> dict[str, Any]:
+    """A copy of `info`, if JSON can hold it."""
+    for key, value in info.items():
+        if not isinstance(key, str):
+            raise TypeError(f"info has the key {key!r}: keys must be text.")
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"info[{key!r}] cannot be saved ({error}): use text, numbers, lists and dicts."
+            ) from None
+    return dict(info)
+
+
 def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, ...]:
     if not 1 <= len(factors) <= errors.MAX_AXES:
         raise ValueError(f"A dictionary has 1 to {errors.MAX_AXES} factors, got {len(factors)}.")
@@ -207,8 +251,9 @@ def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, 
             errors.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
             if factor.dtype != checked[0].dtype:
                 raise TypeError(f"factors[{k}] is {factor.dtype}, but factors[0] is {checked[0].dtype}.")
+        factor = array_namespace(factor).asarray(factor, copy=True)
         factor = spheres.normalize(factor) if normalize else factor
-        violation = spheres.explain_violation(factor, tolerance=1e-5)
+        violation = spheres.explain_violation(factor, _TOLERANCE)
         if violation:
             remedy = "" if normalize else ": pass normalize=True"
             raise ValueError(f"factors[{k}] must have unit columns, but {violation}{remedy}.")
@@ -220,10 +265,6 @@ def _kronecker(left: Array, right: Array) -> Array:
     xp = array_namespace(left)
     blocks = left[:, None, :, None] * right[None, :, None, :]
     return xp.reshape(blocks, (left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]))
-
-
-def _by(lengths: Sequence[int]) -> str:
-    return "x".join(str(length) for length in lengths)
 
 
 def _dtype_name(array: Array) -> str:

@@ -25,6 +25,8 @@ def as_real_array(values: Any, name: str) -> Array:
 
     Floats keep their precision (float16 becomes float32), integers and booleans become float64.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill or drop the masked values first.")
     if not is_array_api_obj(values):
         try:
             values = np.asarray(values)
@@ -52,7 +54,7 @@ def require_finite(array: Array, name: str) -> None:
         first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
         where = tuple(int(i) for i in np.unravel_index(first, tuple(array.shape)))
         raise ValueError(
-            f"{name} contains {count} NaN or infinite value{'s' if count > 1 else ''} "
+            f"{name} must be finite, got {count} NaN or infinite value{'s' if count > 1 else ''} "
             f"(the first at index {where}): remove or replace them."
         )
 
@@ -97,11 +99,11 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
     if len(counts) != len(patch_shape):
         raise ValueError(
             f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
-            f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms}."
+            f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms!r}."
         )
     for count in counts:
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms}.")
+            raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms!r}.")
     return tuple(int(count) for count in counts)  # type: ignore[arg-type]
 
 
@@ -116,7 +118,8 @@ def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> 
 
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
     """A number of the interval from `low` to `high`, with its ends where `closed`."""
-    inside = isinstance(value, Real) and (low <= value <= high if closed else low < value < high)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    inside = is_number and (low <= value <= high if closed else low < value < high)
     if not inside:
         ends = "from {} to {} (ends included)" if closed else "strictly between {} and {}"
         raise ValueError(f"{name} must be {ends.format(low, high)}, got {value!r}.")
@@ -141,7 +144,7 @@ def require_choice(value: str, name: str, choices: Sequence[str]) -> str:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {known}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {known}, got {_short(value)}.")
     return value
 
 
@@ -151,6 +154,11 @@ def _require_trailing_shape(array: Array, expected: Sequence[int], name: str, re
     if len(shape) < len(expected) or shape[len(shape) - len(expected) :] != expected:
         wanted = ", ".join(["..."] + [str(length) for length in expected])
         raise ValueError(f"{name} must have shape ({wanted}) for this dictionary, got {shape}: {remedy}.")
+
+
+def _short(value: object) -> str:
+    """The value itself if it is short, else what it is."""
+    return repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
 
 
 def _kind(array: Array) -> str:

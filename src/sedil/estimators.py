@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from math import prod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import require_positive
-from sedil.learning.defaults import smallest_coefficient
+from sedil.errors import atom_counts, require_count, require_positive
+from sedil.learning.defaults import default_atoms, smallest_coefficient
 from sedil.learning.learn import learn
 from sedil.progress import progress_bar
 
@@ -132,10 +133,14 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         if self.penalty is not None:
             require_positive(self.penalty, "penalty")
-        sample_shape = X.shape[1:] if getattr(X, "ndim", 2) > 2 else None
+        require_positive(self.transform_tol, "transform_tol")
+        require_count(self.transform_max_iter, "transform_max_iter", minimum=1)
+        sample_shape = tuple(X.shape[1:]) if getattr(X, "ndim", 2) > 2 else None
         X = self._validated(X, reset=True)
-        patch_shape = self._patch_shape(X.shape[1])
-        n_atoms = self.n_atoms or tuple(1 if side == 1 else 2 * side for side in patch_shape)
+        patch_shape = self._patch_shape(X.shape[1], sample_shape)
+        n_atoms = (
+            default_atoms(patch_shape) if self.n_atoms is None else atom_counts(self.n_atoms, patch_shape)
+        )
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with progress_bar(self.max_iter) if self.verbose else nullcontext() as show:
             result = learn(
@@ -175,6 +180,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
+        self._require_sample_shape(X)
         X = self._validated(X, reset=False)
         patches = X.reshape(-1, *self.dictionary_.patch_shape)
         codes = sparse_code(
@@ -246,8 +252,20 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
             X = np.asarray(X).reshape(X.shape[0], -1)
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
-    def _patch_shape(self, n_features: int) -> tuple[int, ...]:
-        patch_shape = (n_features,) if self.patch_shape is None else tuple(self.patch_shape)
+    def _require_sample_shape(self, X: Any) -> None:
+        """Blocks must have the shape of those in `fit`, or of a patch; rows are checked by scikit-learn."""
+        shape = tuple(getattr(X, "shape", ()))[1:]
+        if len(shape) > 1 and shape not in (self._sample_shape, self.dictionary_.patch_shape):
+            expected = self._sample_shape if len(self._sample_shape) > 1 else self.dictionary_.patch_shape
+            raise ValueError(f"X has samples of shape {shape}, but the model was fitted to {expected}.")
+
+    def _patch_shape(self, n_features: int, sample_shape: tuple[int, ...] | None) -> tuple[int, ...]:
+        if self.patch_shape is None:
+            return (n_features,)
+        lengths: Any = [self.patch_shape] if isinstance(self.patch_shape, Integral) else self.patch_shape
+        patch_shape = tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+        if sample_shape not in (None, patch_shape):
+            raise ValueError(f"X has samples of shape {sample_shape}, but patch_shape is {patch_shape}.")
         if prod(patch_shape) != n_features:
             raise ValueError(
                 f"patch_shape {patch_shape} holds {prod(patch_shape)} values, "
@@ -255,12 +273,11 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
             )
         return patch_shape
 
-    def _initial(self, patch_shape: tuple[int, ...], n_atoms: Any) -> str | SeparableDictionary:
+    def _initial(self, patch_shape: tuple[int, ...], n_atoms: tuple[int, ...]) -> str | SeparableDictionary:
         last = getattr(self, "dictionary_", None)
         if not self.warm_start or last is None:
             return self.initial
-        wanted = (n_atoms,) * len(patch_shape) if isinstance(n_atoms, int) else tuple(n_atoms)
-        return last if (last.patch_shape, last.n_atoms) == (patch_shape, wanted) else self.initial
+        return last if (last.patch_shape, last.n_atoms) == (patch_shape, n_atoms) else self.initial
 
 
 def _half_energy(array: np.ndarray) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from secrets import token_hex
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -41,18 +42,9 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
     arrays : NumPy arrays by name.
     facts : anything that JSON can hold.
     """
-    path = Path(path)
-    require_folder(path)
     header = json.dumps({"kind": kind, "format_version": FORMAT_VERSION, "facts": dict(facts)})
-    handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            np.savez(stream, allow_pickle=False, **{_HEADER: np.array(header)}, **arrays)
-        os.chmod(partial, 0o666 & ~_umask())  # mkstemp makes private files; results are ordinary ones
-        os.replace(partial, path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with replacing(path) as stream:
+        np.savez(stream, allow_pickle=False, **{_HEADER: np.array(header)}, **arrays)
 
 
 def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -69,6 +61,10 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
         raise DictionaryFileError(
             f"{path} is not a {kind} file of sedil, or it is damaged ({type(error).__name__})."
         ) from error
+    if type(version) is not int or version < 1:
+        raise DictionaryFileError(f"{path} is damaged: its format version is {version!r}, not 1 or more.")
+    if not isinstance(facts, dict):
+        raise DictionaryFileError(f"{path} is damaged: its facts are a {type(facts).__name__}, not a dict.")
     if found != kind:
         raise DictionaryFileError(f"{path} holds a {found}, not a {kind}.")
     if version != FORMAT_VERSION:
@@ -79,7 +75,36 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     return arrays, facts
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+@contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """A stream whose content takes the place of `path` at the end; on failure the old file stays whole."""
+    with _partial_file(Path(path)) as stream:
+        yield stream
+        stream.flush()
+        os.fsync(stream.fileno())
+        stream.close()  # Windows moves closed files only
+        os.replace(stream.name, path)
+
+
+def require_writable(path: str | Path) -> None:
+    """Refuse a place where `replacing` could not write, before the work that it is to hold."""
+    with _partial_file(Path(path)):
+        pass
+
+
+@contextmanager
+def _partial_file(path: Path) -> Iterator[BinaryIO]:
+    """A new file beside `path`, gone at the end unless it was moved; errors name `path`."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder: give the name of a file.")
+    require_folder(path)
+    # The token tells threads apart, and leftovers of a process that was killed and had the same number.
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}.part")
+    try:
+        with partial.open("xb") as stream:
+            yield stream
+    except OSError as error:
+        raise OSError(f"Cannot write {path}: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sedil.files import replacing
+
 if TYPE_CHECKING:
     from sedil.dictionary import SeparableDictionary
 
@@ -27,28 +29,59 @@ def draw(
 ) -> np.ndarray:
     """Grey picture (uint8) of all atoms with a thin border between them.
 
+    It has at most `MAX_PIXELS` pixels. Where all atoms take more, the zoom is lowered; where they take
+    more even at zoom 1, only the first rows of atoms that fit are drawn (of a longer row, its first
+    atoms; of a larger atom, every second entry, every third, and so on).
+
     Parameters
     ----------
     dictionary : SeparableDictionary
     signal_shape : shape to give each atom, for example (8, 8) where 64 values are an image patch.
         Default: the ``signal_shape`` in ``dictionary.info``, else the patch shape. Atoms of three and
         four axes are drawn as their slices side by side, atoms of one axis as a bar code.
-    zoom : size of one entry in pixels.
+    zoom : size of one entry in pixels, at most.
     """
     shape = tuple(signal_shape or dictionary.info.get("signal_shape") or dictionary.patch_shape)
     if prod(shape) != prod(dictionary.patch_shape):
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {dictionary.patch_shape}.")
-    tiles = _grey_levels(np.asarray(dictionary.like(np.empty(0)).atoms()))
-    tiles = _as_pictures(tiles.reshape(-1, *shape))
+    height, width = _as_pictures(np.zeros((1, *shape), np.uint8)).shape[1:]
+    thinning = _thinning(height, width)
+    rows, columns, zoom = _layout(
+        prod(dictionary.n_atoms),
+        _columns(dictionary.n_atoms),
+        ceil(height / thinning),
+        ceil(width / thinning),
+        zoom,
+    )
+    tiles = _grey_levels(_first_atoms(dictionary, rows * columns))
+    tiles = _as_pictures(tiles.reshape(-1, *shape))[:, ::thinning, ::thinning]
     tiles = tiles.repeat(zoom, axis=1).repeat(zoom, axis=2)
-    return _tile(tiles, _columns(dictionary.n_atoms))
+    return _tile(tiles, columns)
 
 
 def save(dictionary: SeparableDictionary, path: str | Path, **how: Any) -> None:
-    """Write the picture of all atoms to a file, in the format of its suffix; `how` goes to `draw`."""
+    """Write the picture of the atoms to a file, in the format of its suffix; `how` goes to `draw`.
+
+    An existing file is replaced in one step: after a crash it is still whole.
+    """
     from PIL import Image
 
-    Image.fromarray(draw(dictionary, **how)).save(path)
+    chosen = picture_format(path)
+    picture = Image.fromarray(draw(dictionary, **how))
+    with replacing(path) as stream:
+        picture.save(stream, format=chosen)
+
+
+def picture_format(path: str | Path) -> str:
+    """Pillow's name of the format that the suffix of `path` stands for."""
+    from PIL import Image
+
+    suffix = Path(path).suffix.lower()
+    found = Image.registered_extensions().get(suffix)
+    if found not in Image.SAVE:
+        came = f"{suffix} is not a picture format that can be written" if suffix else "it has no suffix"
+        raise ValueError(f"Cannot write a picture to {path}: {came}: use .png.")
+    return found
 
 
 def as_data_uri(picture: np.ndarray) -> str:
@@ -58,6 +91,49 @@ def as_data_uri(picture: np.ndarray) -> str:
     stream = BytesIO()
     Image.fromarray(picture).save(stream, format="PNG")
     return "data:image/png;base64," + base64.b64encode(stream.getvalue()).decode()
+
+
+def _thinning(height: int, width: int) -> int:
+    """Draw every so-many-th entry, so that one tile with its border fits."""
+    thinning = 1
+    while thinning < max(height, width) and (
+        _length(1, ceil(height / thinning)) * _length(1, ceil(width / thinning)) > MAX_PIXELS
+    ):
+        thinning += 1
+    return thinning
+
+
+def _layout(count: int, columns: int, height: int, width: int, zoom: int) -> tuple[int, int, int]:
+    """Rows, columns and zoom of the mosaic that fits."""
+    rows = ceil(count / columns)
+    while zoom > 1 and _length(rows, height * zoom) * _length(columns, width * zoom) > MAX_PIXELS:
+        zoom -= 1
+    if zoom == 1:
+        rows = min(rows, _room(_length(columns, width), height))
+    if rows < 1:  # not even one row fits
+        rows, columns = 1, max(1, _room(_length(1, height), width))
+    return rows, columns, zoom
+
+
+def _length(n_tiles: int, side: int, border: int = 1) -> int:
+    """Pixels along `n_tiles` tiles with their borders."""
+    return n_tiles * (side + border) + border
+
+
+def _room(across: int, side: int, border: int = 1) -> int:
+    """How many tiles fit along one axis of a picture that has `across` pixels along the other."""
+    return (MAX_PIXELS // across - border) // (side + border)
+
+
+def _first_atoms(dictionary: SeparableDictionary, count: int) -> np.ndarray:
+    """The first atoms as blocks, at most `count`; the others are never computed."""
+    count = min(count, prod(dictionary.n_atoms))
+    atoms = np.ones(count)
+    indices = np.unravel_index(np.arange(count), dictionary.n_atoms)
+    for factor, index in zip(dictionary.like(np.empty(0)).factors, indices, strict=True):
+        columns = np.asarray(factor).T[index]
+        atoms = atoms[..., None] * columns.reshape(count, *[1] * (atoms.ndim - 1), -1)
+    return atoms
 
 
 def _grey_levels(atoms: np.ndarray) -> np.ndarray:
@@ -85,7 +161,7 @@ def _columns(n_atoms: Sequence[int]) -> int:
 def _tile(tiles: np.ndarray, columns: int, border: int = 1) -> np.ndarray:
     count, height, width = tiles.shape
     rows = ceil(count / columns)
-    picture = np.full((rows * (height + border) + border, columns * (width + border) + border), 255, np.uint8)
+    picture = np.full((_length(rows, height, border), _length(columns, width, border)), 255, np.uint8)
     for index, tile in enumerate(tiles):
         top = border + (index // columns) * (height + border)
         left = border + (index % columns) * (width + border)

@@ -137,7 +137,7 @@ def test_tensor_that_records_gradients_works(torch, rng):
         (
             np.full((3, 4), np.nan),
             ValueError,
-            r"patches contains 12 NaN or infinite values \(the first",
+            r"patches must be finite, got 12 NaN or infinite values \(the first",
         ),
         (
             np.where(np.eye(3, 4, 2), np.inf, 0),

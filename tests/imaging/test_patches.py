@@ -176,7 +176,7 @@ def test_other_types_become_floats_and_stay_untouched(dtype):
         (
             np.array([[1.0, np.nan]]),
             ValueError,
-            r"patches contains 1 NaN or infinite value \(the first at index \(0, 1",
+            r"patches must be finite, got 1 NaN or infinite value \(the first at index \(0, 1",
         ),
         (np.ones((2, 2), complex), TypeError, "patches must hold real numbers, got dtype complex128"),
     ],

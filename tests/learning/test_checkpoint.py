@@ -64,7 +64,8 @@ def test_max_iterations_may_differ_with_the_default_warm_up(tmp_path):
     first = learn(max_iterations=10, warm_up=None, checkpoint=tmp_path / "c.npz")
     resumed = learn(max_iterations=20, warm_up=None, checkpoint=tmp_path / "c.npz", resume=True)
     assert resumed.n_iterations == 20
-    np.testing.assert_array_equal(resumed.history["objective"][:11], first.history["objective"])
+    n = len(first.history)
+    np.testing.assert_array_equal(resumed.history["objective"][:n], first.history["objective"])
 
 
 def test_run_stopped_by_its_callback_goes_on(tmp_path):
@@ -92,7 +93,8 @@ def test_callback_is_told_of_every_iteration_once(tmp_path):
 def test_seconds_go_on_from_the_checkpoint(tmp_path):
     first = learn(max_iterations=5, checkpoint=tmp_path / "c.npz")
     resumed = learn(max_iterations=8, checkpoint=tmp_path / "c.npz", resume=True)
-    np.testing.assert_array_equal(resumed.history["seconds"][:6], first.history["seconds"])
+    n = len(first.history)
+    np.testing.assert_array_equal(resumed.history["seconds"][:n], first.history["seconds"])
     assert (np.diff(resumed.history["seconds"]) > 0).all()
 
 

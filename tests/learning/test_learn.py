@@ -107,11 +107,11 @@ def test_cost_never_exceeds_all_before_it_in_the_warm_up_and_after_it():
 
 def test_columns_of_the_history_are_sound():
     history = learn().history
-    np.testing.assert_array_equal(history["iteration"], range(16))
+    # The end of the warm-up, after a fifth of the iterations, is recorded with both costs.
+    np.testing.assert_array_equal(history["iteration"], [*range(4), *range(3, 16)])
     assert (np.diff(history["seconds"]) > 0).all()
     assert (np.diff(history["n_evaluations"]) >= 1).all()
-    assert history["step_size"][0] == 0
-    assert (history["step_size"][1:] > 0).all()
+    np.testing.assert_array_equal(np.flatnonzero(history["step_size"] == 0), [0, 4])
     assert (history["gradient_norm"] > 0).all()
     assert ((history["mutual_coherence"] > 0) & (history["mutual_coherence"] < 1)).all()
     assert all(type(value) in (int, float) for value in history[-1])
@@ -242,7 +242,7 @@ def test_callback_sees_each_iteration_and_none_of_its_time_counts():
         seen.append(progress)
         time.sleep(0.03)
 
-    result = learn(callback=callback, max_iterations=10)
+    result = learn(callback=callback, max_iterations=10, warm_up=0)
     assert [progress.record for progress in seen] == list(result.history)[1:]
     assert {progress.max_iterations for progress in seen} == {10}
     np.testing.assert_array_equal(seen[-1].factors[0], result.dictionary.factors[0])
@@ -537,7 +537,11 @@ def test_cosine_start_on_an_axis_of_two_entries_says_what_is_wrong():
         (np.ones(5), ValueError, r"patches must have shape \(n, \*patch_shape\) .* got 1 axes in all"),
         (np.ones((2,) * 6), ValueError, "1 to 4 patch axes, got 6 axes in all"),
         (np.zeros((5, 3, 4)), ValueError, "Every patch is zero: there is nothing to learn from"),
-        (np.full((5, 3, 4), 1e200), ValueError, "too large to square: divide them by their largest value"),
+        (
+            np.full((5, 3, 4), 1e200),
+            ValueError,
+            "largest entry of the patches is 1e\\+200, too large or too small to square",
+        ),
         (np.ones((5, 3, 4), complex), TypeError, "patches must hold real numbers, got dtype complex128"),
         (np.full((5, 3, 4), "a"), TypeError, "patches must hold real numbers, got dtype <U1"),
         (np.full((5, 3, 4), None), TypeError, "patches must hold real numbers, got dtype object"),
@@ -555,9 +559,7 @@ def test_bad_patches_are_refused_with_the_reason(patches, error, message):
 def test_first_bad_value_is_located(bad, arrays):
     patches = PATCHES.copy()
     patches[7, 2, 1] = patches[9, 0, 0] = bad
-    message = (
-        r"patches contains 2 NaN or infinite values \(the first at index \(7, 2, 1\)\): remove or replace"
-    )
+    message = r"patches must be finite, got 2 NaN or infinite values \(the first at index \(7, 2, 1\)\)"
     with pytest.raises(ValueError, match=message):
         learn(arrays.make(patches))
 

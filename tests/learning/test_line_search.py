@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sedil.learning import line_search
 from sedil.learning.line_search import LineSearch, Reference, Step, initial_size, next_size, search
 
 DEFAULTS = LineSearch()
@@ -70,7 +69,8 @@ def test_cost_that_is_not_finite_is_never_accepted(beyond):
 def test_search_gives_up_after_a_bounded_number_of_trials(value):
     curve = Curve(lambda size: value)
     assert search(curve, 5.0, -4.0, 1.0, DEFAULTS) is None
-    assert len(curve.tried) == line_search.MAX_TRIALS
+    assert curve.tried[-1] == pytest.approx(0.5 ** len(curve.tried) * 2)
+    assert 1e-17 < curve.tried[-1] < 1e-15
 
 
 def test_reference_follows_the_recursion_of_algorithm_1():

@@ -8,7 +8,7 @@ from sedil.learning.result import History, Record
 
 @pytest.fixture(scope="module")
 def result():
-    return sedil.learn(training_patches(20, (3, 3)), (4, 5), max_iterations=6, random_state=0)
+    return sedil.learn(training_patches(20, (3, 3)), (4, 5), max_iterations=6, warm_up=0, random_state=0)
 
 
 def test_history_has_a_column_for_each_field_and_a_record_for_each_iteration(result):

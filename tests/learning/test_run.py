@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record, StopReason
 from sedil.learning.run import Stopping
 
@@ -10,9 +11,12 @@ RULES = Stopping(max_iterations=1000, tolerance=1e-5, gradient_tolerance=1e-8)
 def history(costs, gradient_norms=None, scales=None):
     """Records with these costs, and with all else that the rules look at."""
     records = []
+    reference = Reference(costs[0])
     for k, cost in enumerate(costs):
         record = dict.fromkeys(Record._fields, 0.0)
+        reference = reference.including(cost, 0.85) if k else reference
         record |= {"iteration": k, "objective": cost, "gradient_norm": 1.0, "sparsity_scale": 1.0}
+        record["reference"] = reference.value
         if gradient_norms is not None:
             record["gradient_norm"] = gradient_norms[k]
         if scales is not None:

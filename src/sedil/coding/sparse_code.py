@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import prod
 from typing import Any
+from warnings import warn
 
 from array_api_compat import array_namespace
 
@@ -73,6 +74,7 @@ def sparse_code(
         For "l1" and "refit": each patch is done when its duality gap is at most this share of
         ``||s||^2 / 2``.
     max_iterations : int, default 1000
+        A patch that is not done by then is returned as it is, with a `ConvergenceWarning`.
 
     Returns
     -------
@@ -85,6 +87,8 @@ def sparse_code(
     >>> sedil.sparse_code(dictionary, np.ones((5, 8, 8)), penalty=0.1).shape
     (5, 16, 16)
     """
+    if not isinstance(dictionary, SeparableDictionary):
+        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
     patches = dictionary.own_array(patches, "patches")
     errors.require_patch_shape(patches, dictionary.patch_shape)
     errors.require_choice(method, "method", METHODS)
@@ -106,10 +110,28 @@ def sparse_code(
         _checked_weights(dictionary, weights),
         None if mask is None else _packed(mask, len(dictionary.factors)),
     )
-    codes = solve(problem, tolerance, max_iterations, _checked_initial(dictionary, initial, patches)).codes
+    result = solve(problem, tolerance, max_iterations, _checked_initial(dictionary, initial, patches))
+    _warn_if_unfinished(result, tolerance)
+    codes = result.codes
     if method == "refit":
         codes = refit(problem, codes)
     return _unpacked(codes, patches, dictionary)
+
+
+def _warn_if_unfinished(result: CodingResult, tolerance: float) -> None:
+    xp = array_namespace(result.relative_gap)
+    n_unfinished = int(xp.sum(xp.astype(result.relative_gap > tolerance, xp.int64)))
+    if n_unfinished:
+        from sklearn.exceptions import ConvergenceWarning
+
+        worst = float(xp.max(result.relative_gap))
+        warn(
+            f"{n_unfinished} of {len(result.relative_gap)} patches have a duality gap above {tolerance:g}, "
+            f"the largest {worst:.2g}, after {result.n_iterations} iterations: "
+            "allow more max_iterations, a larger tolerance or a larger penalty.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _pursue(

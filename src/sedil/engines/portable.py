@@ -5,7 +5,7 @@ the standard. The arrays decide; nothing here copies to the host.
 
 Arrays are *packed*: the samples are the **last** axis, ``(*patch_shape, n)`` or ``(*n_atoms, n)``.
 Multiplying a factor into one axis is then a handful of large matrix products over contiguous
-memory, where samples first would be ``n`` tiny ones (about six times slower in NumPy).
+memory, where samples first would be ``n`` tiny ones.
 """
 
 from __future__ import annotations

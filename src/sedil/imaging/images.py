@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,13 +34,29 @@ def find_images(places: Iterable[str | Path]) -> list[Path]:
 
 
 def read_grey(path: str | Path) -> np.ndarray:
-    """The image as float32, shape (rows, columns), in its own units; colours become their luma."""
+    """The image as float32, shape (rows, columns), in its own units; colours become their luma.
+
+    Greys keep their 8, 16 or 32 bits; colours are read with 8 bits per channel.
+    """
     image = _read(Path(path))
     if image.ndim == 3:
         image = image[..., :3] @ _LUMA
     if image.size == 0:
         raise ImageFileError(f"{path} is an empty picture of shape {image.shape}.")
+    if not np.isfinite(image).all():
+        raise ImageFileError(f"{path} contains NaN or infinite pixels.")
     return image.astype(np.float32)
+
+
+def scikit_image_photographs(names: Sequence[str]) -> list[np.ndarray]:
+    """Photographs that scikit-image carries (``skimage.data``), grey, float32, on the scale 0 to 255."""
+    from skimage import color, data
+
+    pictures = [getattr(data, name)() for name in names]
+    return [
+        (255 * color.rgb2gray(picture) if picture.ndim == 3 else picture).astype(np.float32)
+        for picture in pictures
+    ]
 
 
 def _read(path: Path) -> np.ndarray:
@@ -49,6 +65,11 @@ def _read(path: Path) -> np.ndarray:
 
     try:
         with Image.open(path) as picture:
+            pages = getattr(picture, "n_frames", 1) if picture.format == "TIFF" else 1
+            if pages > 1:
+                raise ImageFileError(f"{path} has {pages} pages: split it into files of one page each.")
             return np.asarray(picture.convert(_PLAIN_MODE.get(picture.mode, "RGB")))
+    except ImageFileError:
+        raise
     except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError) as error:
         raise ImageFileError(f"{path} cannot be read as an image ({type(error).__name__}).") from error

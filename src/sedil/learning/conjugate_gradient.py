@@ -59,12 +59,12 @@ def advance(
 ) -> State | None:
     """One iteration of Algorithm 2, or None if no step along any direction brings progress."""
     point = state.point
-    for direction, slope in _descent_directions(manifold, state):
+    for direction, slope, first_size in _descent_directions(manifold, state):
         step = search(
             partial(_evaluate_along, objective, manifold, point, direction),
             state.reference.value,
             slope,
-            state.next_step_size or initial_size(state.terms.total, slope),
+            first_size,
             constants,
         )
         if step is not None:
@@ -113,17 +113,18 @@ def hybrid_beta(
     return max(0.0, min(hestenes_stiefel, dai_yuan))
 
 
-def _descent_directions(manifold: ProductManifold, state: State) -> Iterator[tuple[Point, float]]:
-    """Directions worth a search, with their slopes: the conjugate one if it descends, then the steepest.
+def _descent_directions(manifold: ProductManifold, state: State) -> Iterator[tuple[Point, float, float]]:
+    """Directions worth a search, with slope and first step: the conjugate one if it descends, the steepest.
 
     Safeguard, not in the paper: conjugacy is lost now and then, and a restart from the negative
     gradient mends it.
     """
     slope = manifold.inner(state.gradient, state.direction)
     if slope < 0:
-        yield state.direction, slope
+        yield state.direction, slope, state.next_step_size or initial_size(state.terms.total, slope)
     if state.gradient_norm > 0:
-        yield negate(state.gradient), -(state.gradient_norm**2)
+        steepest = -(state.gradient_norm**2)
+        yield negate(state.gradient), steepest, initial_size(state.terms.total, steepest)
 
 
 def _evaluate_along(

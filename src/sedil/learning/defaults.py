@@ -45,6 +45,11 @@ def from_paper(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float
 PRESETS: dict[str, Callable[..., Weights]] = {"data": from_data, "paper": from_paper}
 
 
+def default_atoms(patch_shape: Sequence[int]) -> tuple[int, ...]:
+    """Twice as many atoms as entries along each axis, as in the paper; one where there is one entry."""
+    return tuple(1 if side == 1 else 2 * side for side in patch_shape)
+
+
 def choose_weights(
     preset: str,
     patch_shape: Sequence[int],
@@ -79,10 +84,10 @@ def choose_warm_up(warm_up: int | None, preset: str, has_dictionary: bool, max_i
 
 
 def smallest_coefficient(weights: Weights) -> float:
-    """The size x at which keeping a coefficient costs as much as dropping it: x^2/2 = lambda ln(1 + rho x^2).
+    """The size x at which keeping a coefficient costs as much as dropping it.
 
-    For an atom on its own this is where the minimum of the learned cost (Eq. 16) leaves zero, so it is
-    the l1 penalty that suits the same dictionary.
+    It is the root of x^2/2 = lambda ln(1 + rho x^2), a rule of thumb for the l1 penalty that suits a
+    dictionary learned with these weights.
     """
     relative = weights.sparsity_weight * weights.sparsity_scale
     squared = 2 * relative  # the fixed point of u = 2 relative ln(1 + u), with u = rho x^2

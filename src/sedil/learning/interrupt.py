@@ -32,5 +32,5 @@ class Interruption:
         self._restore()
 
     def _restore(self) -> None:
-        if self._is_main:
+        if self._is_main and self._previous is not None:  # None: not set from Python, cannot be restored
             signal.signal(signal.SIGINT, self._previous)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
+from numbers import Integral
 from pathlib import Path
 
 import numpy as np
 from array_api_compat import array_namespace
 
+import sedil
 from sedil import errors
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
@@ -77,7 +79,8 @@ def learn(
         `max_iterations`, at most 100; none for ``preset="paper"`` or a given dictionary.
     max_iterations : int, default 500
     tolerance : float, default 1e-5
-        Stop when ten iterations lower the median cost by less than this share of it.
+        Stop when twenty iterations lower the running mean of the cost (C of Algorithm 1) by less than
+        this share of it.
     gradient_tolerance : float, default 1e-8
         Stop when the gradient is shorter than this share of its length at the start (the paper's thresh).
     c1, c2, eta : float
@@ -160,6 +163,7 @@ def learn(
             "n_atoms": list(counts),
             "weights": list(weights),
             "metric": metric,
+            "start": _describe_start(initial, random_state),
             "warm_up": run.warm_up,
             "line search": list(run.constants),
         }
@@ -172,19 +176,40 @@ def learn(
         _require_finite_barrier(factors, weights)
         run.begin(factors, trusted=has_dictionary)
     reason = run.until_it_stops()
-    settings = {"preset": preset, "metric": metric, "n_patches": patches.shape[0]}
+    settings = {
+        "preset": preset,
+        "metric": metric,
+        "n_patches": patches.shape[0],
+        "start": _describe_start(initial, random_state),
+        "warm_up": run.warm_up,
+        "tolerance": float(tolerance),
+        "line_search": list(run.constants),
+        "sedil": sedil.__version__,
+    }
     return run.result(reason, settings)
+
+
+def _describe_start(initial: str | SeparableDictionary, random_state: object) -> str:
+    """Where a run started, for the record and to tell one run from another."""
+    if isinstance(initial, SeparableDictionary):
+        return "dictionary " + " ".join(fingerprint(factor) for factor in initial.factors)
+    seed = f" {random_state}" if isinstance(random_state, Integral) else ""
+    return f"{initial}{seed}"
 
 
 def mean_energy(patches: Array) -> float:
     """Mean squared length of a patch; an error if every patch is zero."""
     xp = array_namespace(patches)
-    energy = float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
-    if energy == 0:
+    largest = float(xp.max(xp.abs(patches)))
+    if largest == 0:
         raise ValueError("Every patch is zero: there is nothing to learn from.")
-    if not isfinite(energy):
-        raise ValueError("The patches are too large to square: divide them by their largest value.")
-    return energy
+    limits = xp.finfo(patches.dtype)
+    if not limits.smallest_normal**0.25 < largest < limits.max**0.25:
+        raise ValueError(
+            f"The largest entry of the patches is {largest:.3g}, too large or too small to square in "
+            f"{patches.dtype}: rescale them, for example by their largest value."
+        )
+    return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
 
 
 def _require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:

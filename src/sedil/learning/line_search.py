@@ -7,13 +7,14 @@ below the last one: small rises are allowed, a lasting one is not (Zhang and Hag
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import ceil, isfinite, log
 from typing import NamedTuple
 
 from sedil.errors import require_between
 from sedil.objective import Evaluation
 
-MAX_TRIALS = 50  # c1^50 is below float64 resolution for every sensible c1: then no step helps
+_SHORTEST = 1e-16  # of the first trial: below the resolution of float64 no step helps any more
+_MOST_TRIALS = 100  # for c1 near 1, which shrinks too slowly to get there
 _MOST_GROWTH = 2.0
 
 
@@ -84,7 +85,7 @@ def search(
     A cost that is not finite is never accepted: beyond the coherence barrier the search backs off.
     """
     size = first_size
-    for _ in range(MAX_TRIALS):
+    for _ in range(min(ceil(log(_SHORTEST) / log(constants.c1)), _MOST_TRIALS)):
         evaluation = evaluate(size)
         if isfinite(evaluation.value) and evaluation.value <= reference + constants.c2 * size * slope:
             return Step(size, evaluation)
@@ -104,8 +105,7 @@ def next_size(step: Step, value: float, slope: float) -> float:
     """t0 of the next iteration: the minimum of the parabola through what is known of the last one.
 
     The paper leaves t0 open. The parabola takes the cost and slope at the start and the cost at the
-    end of the last step; it saves nearly all refused trials (1.03 evaluations an iteration, where
-    doubling the last step takes 1.6).
+    end of the last step; it saves nearly all refused trials.
     """
     bend = step.evaluation.value - value - slope * step.size
     if bend <= 0:

@@ -33,6 +33,7 @@ class Record(NamedTuple):
     iteration : steps taken so far; the first record, 0, is the start
     sparsity_scale : rho of the cost being minimised, smaller during the warm-up
     objective : that cost, Eq. (16); data, sparsity and coherence are its weighted terms
+    reference : C of Algorithm 1, the running mean of the cost that steps are judged by
     gradient_norm : length of the Riemannian gradient in the metric
     step_size : alpha, the length of the accepted step
     n_evaluations : evaluations of the cost so far, refused trials included
@@ -46,6 +47,7 @@ class Record(NamedTuple):
     data: float
     sparsity: float
     coherence: float
+    reference: float
     gradient_norm: float
     step_size: float
     n_evaluations: int
@@ -124,7 +126,8 @@ class LearningResult:
         return self.history[-1].objective
 
     def __repr__(self) -> str:
-        first, last = self.history[0], self.history[-1]
+        last = self.history[-1]
+        first = next(record for record in self.history if record.sparsity_scale == last.sparsity_scale)
         rows = {
             "dictionary": self.dictionary.describe(),
             "cost": f"{first.objective:.4g} -> {last.objective:.4g} per patch",

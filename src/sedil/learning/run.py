@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 from sedil.coding.fista import fista
@@ -23,7 +22,7 @@ from sedil.learning.result import History, LearningResult, Record, StopReason
 from sedil.manifold import Point, ProductManifold
 from sedil.objective import Objective, Weights, mutual_coherence
 
-_STALL_WINDOW = 10  # iterations; the cost may rise for a few of them, so one alone says nothing
+_STALL_WINDOW = 20  # iterations
 
 
 class Progress(NamedTuple):
@@ -63,13 +62,13 @@ class Stopping(NamedTuple):
         return None
 
     def _has_stalled(self, history: History) -> bool:
-        """Whether the median cost of the last iterations is no better than that of as many before them."""
-        scale = history[-1].sparsity_scale
-        recent = history[-2 * _STALL_WINDOW :]
-        costs = [record.objective for record in recent if record.sparsity_scale == scale]
-        if self.tolerance == 0 or len(costs) < 2 * _STALL_WINDOW:
+        """Whether C of Algorithm 1 has all but stopped falling; the cost itself goes up and down."""
+        recent = history[-1 - _STALL_WINDOW :]
+        if self.tolerance == 0 or len(recent) <= _STALL_WINDOW:
             return False
-        return median(costs[_STALL_WINDOW:]) >= (1 - self.tolerance) * median(costs[:_STALL_WINDOW])
+        if recent[0].sparsity_scale != recent[-1].sparsity_scale:
+            return False
+        return recent[-1].reference >= (1 - self.tolerance) * recent[0].reference
 
 
 @dataclass
@@ -156,15 +155,18 @@ class Run:
         return None
 
     def _end_warm_up(self) -> None:
-        """Go on with the cost proper from where the smoother one led, without memory of its steps."""
+        """Go on with the cost proper from where the smoother one led, without memory of its steps.
+
+        The history gets a second record of this iteration, with the cost proper.
+        """
         began = time.perf_counter()
         self.objective.weights = self.weights
         fresh = start(self.objective, self.manifold, self.state.point)
-        self.state = replace(fresh, iteration=self.state.iteration)
-        self.seconds += time.perf_counter() - began
+        self._enter(replace(fresh, iteration=self.state.iteration), began)
 
     def result(self, reason: StopReason, settings: dict[str, Any]) -> LearningResult:
         """The result, with the dictionary's own account of how it was learned."""
+        self._end_warm_up_or(None)  # a run that ends inside the warm-up still reports the cost proper
         info = {
             "method": "separable dictionary learning",
             **settings,
@@ -188,6 +190,7 @@ class Run:
                 sparsity_scale=self.objective.weights.sparsity_scale,
                 objective=state.terms.total,
                 **state.terms._asdict(),
+                reference=state.reference.value,
                 gradient_norm=state.gradient_norm,
                 step_size=state.step_size,
                 n_evaluations=self.objective.n_evaluations,

@@ -8,7 +8,6 @@ A run takes two to fifteen minutes on two cores.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from rich.console import Console
 
 import sedil
+from sedil.imaging.images import scikit_image_photographs
 from sedil.imaging.textures import plane_waves
 from sedil.progress import progress_bar
 
@@ -56,22 +56,11 @@ def training_patches(recipe: Recipe) -> np.ndarray:
     """Patches of photographs and plane waves, zero mean and unit length, in the shape that is learned."""
     n_waves = round(recipe.waves * N_PATCHES)
     photographs = sedil.sample_patches(
-        photographs_of_scikit_image(), recipe.patch_shape, N_PATCHES - n_waves, 0
+        scikit_image_photographs(IMAGES), recipe.patch_shape, N_PATCHES - n_waves, 0
     )
     waves = plane_waves(recipe.patch_shape, n_waves, 1)
     patches = sedil.normalize_patches(np.concatenate([photographs, waves]))
     return patches if len(recipe.n_atoms) > 1 else patches.reshape(len(patches), -1)
-
-
-def photographs_of_scikit_image(names: Sequence[str] = IMAGES) -> list[np.ndarray]:
-    """The photographs, grey, float32, on the scale 0 to 255."""
-    from skimage import color, data
-
-    pictures = [getattr(data, name)() for name in names]
-    return [
-        (255 * color.rgb2gray(picture) if picture.ndim == 3 else picture).astype(np.float32)
-        for picture in pictures
-    ]
 
 
 def make(name: str, folder: Path = FOLDER) -> sedil.LearningResult:
