@@ -10,7 +10,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import sedil
-from sedil.cli import app
+from sedil.cli import _atom_counts, app
 
 
 @pytest.fixture
@@ -98,14 +98,38 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
     [
         (["learn", "nowhere", "-o", "d.npz"], "There is no file or folder nowhere."),
         (["learn", "pictures", "-o", "no/d.npz"], "the folder no does not exist"),
-        (["learn", "pictures", "-o", "d.npz", "-p", "64x64"], "is smaller than a patch of shape (64, 64)"),
+        (
+            ["learn", "pictures", "-o", "d.npz", "-p", "64x64"],
+            "a.png is smaller than a patch: it has 40x50 pixels, a patch 64x64",
+        ),
         (
             ["learn", "pictures", "-o", "d.npz", "-p", "0x8"],
-            "patch_shape must be a whole number of at least 1",
+            "'0x8' is not two sides of at least 1 such as 8x8",
         ),
         (["learn", "pictures", "-o", "d.npz", "-p", "eight"], "'eight' is not a list of lengths such as 8x8"),
         (["learn", "pictures", "-o", "d.npz", "-a", "3x3x3"], "n_atoms must have one number per patch axis"),
-        (["learn", "pictures", "-o", "d.npz", "--initial", "best"], "initial must be one of"),
+        (["learn", "pictures", "-o", "d.npz", "-p", "8"], "'8' is not two sides of at least 1"),
+        (["learn", "pictures", "-o", "d.npz", "-a", "0"], "n_atoms must be positive whole numbers"),
+        (["learn", "pictures", "-o", "d.npz", "--initial", "best"], "'best' is not one of 'random', 'odct'"),
+        (["learn", "pictures", "-o", "d.npz", "--preset", "best"], "'best' is not one of 'data', 'paper'"),
+        (["learn", "pictures", "-o", "d.npz", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["learn", "pictures", "-o", "d.npz", "--iterations", "-1"], "Invalid value for '--iterations'"),
+        (["learn", "pictures", "-o", "d.npz", "-n", "0"], "Invalid value for '--patches'"),
+        (["learn", "pictures", "-o", "."], ". is a folder: give the name of a file."),
+        (["learn", "pictures", "-o", "empty"], "empty is a folder: give the name of a file."),
+        (["learn", "pictures", "-o", "d.npz", "--picture", "empty"], "empty is a folder: give the name of"),
+        (
+            ["learn", "pictures", "-o", "d.npz", "--picture", "d.foo"],
+            "to d.foo: .foo is not a picture format",
+        ),
+        (["learn", "pictures", "-o", "d.npz", "--picture", "d"], "to d: it has no suffix: use .png."),
+        (["learn", "pictures", "-o", "d" * 250 + ".npz"], ".npz: File name too long."),
+        (["learn", "pictures", "-o", "d.npz", "--checkpoint", "empty"], "empty is a folder: give the name"),
+        (["learn", "no[/x].png", "-o", "d.npz"], "There is no file or folder no[/x].png."),
+        (["learn", "no[b].png", "-o", "d.npz"], "There is no file or folder no[b].png."),
+        (["learn", ":cat:.png", "-o", "d.npz"], "There is no file or folder :cat:.png."),
+        (["demo", "-o", "broken.png"], "broken.png is a file: give the name of a folder."),
+        (["demo", "-o", "broken.png/d"], "Cannot make the folder broken.png/d: Not a directory."),
         (["learn", "empty", "-o", "d.npz"], "The folder empty holds no images"),
         (["learn", "broken.png", "-o", "d.npz"], "broken.png cannot be read as an image"),
         (["show", "nowhere.npz"], "There is no file nowhere.npz."),
@@ -144,10 +168,103 @@ def test_ctrl_c_keeps_what_is_learned(pictures, tmp_path):
     assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (16, 16)
 
 
-def test_demo_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr("sedil.demo._N_PATCHES", 500)
-    monkeypatch.setattr("sedil.demo._MAX_ITERATIONS", 5)
-    result = run("demo", "-o", tmp_path / "demo")
+@pytest.mark.parametrize("option", ["--output", "--picture"])
+def test_training_images_are_never_overwritten(pictures, tmp_path, option):
+    photo = pictures / "a.png"
+    (tmp_path / "link.png").symlink_to(photo)
+    before = photo.read_bytes()
+    places = {"--output": [pictures / "a"], "--picture": [tmp_path / "d", "--picture", tmp_path / "link.png"]}
+    result = learn(pictures, *places[option], "--force")
+    assert result.exit_code == 1
+    assert ".png is one of the training images: choose another --output or --picture." in result.stderr
+    assert photo.read_bytes() == before
+    assert not list(tmp_path.rglob("*.npz"))
+
+
+def test_dictionary_is_saved_and_told_before_the_picture_fails(pictures, tmp_path):
+    result = learn(pictures, tmp_path / "d.npz", "--picture", tmp_path / "d.xbm")
+    assert result.exit_code == 1
+    assert "d.xbm: cannot write mode L as XBM." in result.stderr
+    assert "stopped" in result.stdout
+    assert "saved        " in result.stdout
+    assert sorted(path.name for path in tmp_path.glob("*d.*")) == ["d.npz"]
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (5, 6)
+
+
+def test_names_are_shown_as_they_are(pictures, tmp_path):
+    name = "d[b]:cat:" + "long" * 30
+    result = learn(pictures, tmp_path / f"{name}.npz")
     assert result.exit_code == 0, result.output
-    assert "energy missed" in result.output
-    assert (tmp_path / "demo/atoms.png").exists()
+    assert f"{name}.npz\n" in result.stdout
+    assert f"{name}.png\n" in result.stdout
+    shown = run("show", tmp_path / f"{name}.npz", "--picture", tmp_path / "x.png")
+    assert "d[b]:cat:" in shown.stdout
+
+
+def test_markup_in_info_is_shown_as_it_is(tmp_path):
+    sedil.SeparableDictionary([np.eye(2)], info={"a[/x]": "b[/y]"}).save(tmp_path / "d[z].npz")
+    result = run("show", tmp_path / "d[z].npz")
+    assert result.exit_code == 0, result.output
+    for words in ("d[z].npz", "a[/x]", "b[/y]"):
+        assert words in result.stdout
+
+
+def test_atoms_are_one_number_for_all_axes_or_follow_the_patch():
+    assert _atom_counts((16,), (8, 4)) == (16, 16)
+    assert _atom_counts((3, 5), (8, 4)) == (3, 5)
+    assert _atom_counts(None, (8, 4)) == (16, 8)
+    assert _atom_counts(None, (8, 1)) == (16, 1)
+    assert _atom_counts(None, (64,)) == (256,)
+
+
+def test_patches_with_one_side_of_one_are_learned(pictures, tmp_path):
+    result = run("learn", pictures, "-o", tmp_path / "d", "-p", "4x1", "-n", 50, "--iterations", 2)
+    assert result.exit_code == 0, result.output
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (8, 1)
+
+
+def test_wrong_atoms_are_refused_before_images_are_read(tmp_path):
+    (tmp_path / "broken.png").write_bytes(b"not a picture")
+    result = run("learn", tmp_path / "broken.png", "-o", tmp_path / "d", "-a", "1x2x3")
+    assert "n_atoms must have one number per patch axis" in result.stderr
+
+
+def test_one_of_a_kind_is_singular(pictures, tmp_path):
+    result = run(
+        "learn", pictures / "a.png", "-o", tmp_path / "d", "-p", "4x4", "-n", 1, "--iterations", 1
+    )  # fmt: skip
+    assert "reading 1 image\n" in result.output
+    assert "1 patch of 4x4" in result.output
+
+
+def test_show_refuses_the_picture_before_it_prints(pictures, tmp_path):
+    learn(pictures, tmp_path / "d.npz")
+    result = run("show", tmp_path / "d.npz", "--picture", tmp_path / "d.png")
+    assert result.exit_code == 1
+    assert "exists already: choose another name or add --force" in result.stderr
+    assert result.stdout == ""
+
+
+def test_show_never_draws_over_the_dictionary(tmp_path):
+    sedil.SeparableDictionary([np.eye(2)]).save(tmp_path / "d.png")
+    result = run("show", tmp_path / "d.png", "--force")
+    assert "d.png is the dictionary itself: choose another --picture." in result.stderr
+    assert sedil.load_dictionary(tmp_path / "d.png").n_atoms == (2,)
+
+
+def test_show_makes_info_readable(tmp_path):
+    info = {
+        "n_patches": 39671,
+        "n_iterations": 500,
+        "objective": 0.0681559872915092,
+        "images": [f"{k}.png" for k in range(9)],
+        "recipe": {"n_atoms": [16, 16], "scale": 8.0, "waves": 0.1},
+    }
+    sedil.SeparableDictionary([np.eye(2)], info=info).save(tmp_path / "d.npz")
+    words = " ".join(run("show", tmp_path / "d.npz").output.replace("│", " ").split())
+    for part in (
+        "patches trained on 39671 iterations 500 objective 0.068156 images",
+        "0.png, 1.png, 2.png, 3.png, 4.png and 4 more",
+        "recipe atoms: 16, 16; scale: 8; waves: 0.1",
+    ):
+        assert part in words

@@ -15,7 +15,7 @@ from random_things import (
     random_factors,
     unit_columns,
 )
-from sedil.dictionary import SeparableDictionary
+from sedil.dictionary import SeparableDictionary, format_shape
 from sedil.engines.portable import to_numpy
 
 AXES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=4)
@@ -328,3 +328,16 @@ def test_repr_says_sizes_redundancy_coherence_and_precision(arrays):
         "<SeparableDictionary: patches 2x3, atoms 2x3 = 6, redundancy 1, coherence 0.600, "
         f"{arrays.precision}>"
     )
+
+
+@pytest.mark.parametrize("normalize", [False, True])
+def test_factors_are_copies(arrays, normalize):
+    factor = arrays.make(np.eye(2))
+    dictionary = SeparableDictionary([factor], normalize=normalize)
+    factor[0, 0] = 5.0
+    arrays.check(dictionary.factors[0], np.eye(2))
+
+
+def test_shapes_are_written_as_people_do():
+    assert format_shape((8, 16)) == "8x16"
+    assert format_shape([64]) == "64"

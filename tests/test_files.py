@@ -1,6 +1,7 @@
 import json
 import os
 import pickle
+import re
 import stat
 import zipfile
 
@@ -12,7 +13,11 @@ from sedil import files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
 
-HEADER = {"kind": "dictionary", "format_version": 1, "facts": {"n_atoms": [2], "info": {}}}
+HEADER = {
+    "kind": "dictionary",
+    "format_version": 1,
+    "facts": {"patch_shape": [2], "n_atoms": [2], "info": {}},
+}
 
 
 @pytest.fixture
@@ -129,22 +134,53 @@ def test_future_version_asks_for_an_update(tmp_path, monkeypatch):
         sedil.load_dictionary(tmp_path / "new.npz")
 
 
+def facts_of(patch_shape, n_atoms, info=None):
+    return {"patch_shape": patch_shape, "n_atoms": n_atoms, "info": {} if info is None else info}
+
+
 @pytest.mark.parametrize(
-    ("arrays", "facts"),
+    ("arrays", "facts", "message"),
     [
-        ({"factor0": np.eye(2)}, {"n_atoms": [2, 2], "info": {}}),
-        ({"factor0": np.eye(2)}, {"n_atoms": [2]}),
-        ({"factor0": np.eye(2)}, {"n_atoms": 2, "info": {}}),
-        ({"factor0": 2 * np.eye(2)}, {"n_atoms": [2], "info": {}}),
-        ({"factor0": np.array("text")}, {"n_atoms": [2], "info": {}}),
-        ({}, {"n_atoms": [], "info": {}}),
+        ({"factor0": np.eye(2)}, facts_of([2, 2], [2, 2]), "it lacks factor1."),
+        ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks info."),
+        ({"factor0": np.eye(2)}, {"n_atoms": [2], "info": {}}, "it lacks patch_shape."),
+        ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is a int, not a list."),
+        ({"factor0": np.eye(2)}, facts_of("8", [2]), "its patch_shape is a str, not a list."),
+        ({"factor0": np.eye(2)}, facts_of([2], [2], "text"), "its info is a str, not a dict."),
+        ({"factor0": np.eye(2)}, facts_of([2], [3]), "factor0 has shape (2, 2), not (2, 3) as it says."),
+        ({"factor0": np.eye(2)}, facts_of([3], [2]), "factor0 has shape (2, 2), not (3, 2) as it says."),
+        ({"factor0": np.eye(2)}, facts_of([2, 2], [2]), "n_atoms must have one number per patch axis"),
+        ({"factor0": np.eye(2)}, facts_of([2], ["2"]), "n_atoms must be positive whole numbers"),
+        (
+            {"factor0": 2 * np.eye(2)},
+            facts_of([2], [2]),
+            "factor0 must have unit columns, but column 0 has length 2, not 1.",
+        ),
+        ({"factor0": np.array("text")}, facts_of([2], [2]), "factor0 must hold real numbers, got dtype <U4."),
+        ({}, facts_of([], []), "A dictionary has 1 to 4 factors, got 0."),
     ],
-    ids=["factor missing", "info missing", "no list", "no unit columns", "text", "no factors"],
 )
-def test_dictionary_with_wrong_content_is_called_damaged(tmp_path, arrays, facts):
+def test_dictionary_with_wrong_content_is_called_damaged(tmp_path, arrays, facts, message):
     files.write_archive(tmp_path / "wrong.npz", "dictionary", arrays, facts)
-    with pytest.raises(DictionaryFileError, match=r"wrong\.npz is damaged"):
+    with pytest.raises(DictionaryFileError, match=r"wrong\.npz is damaged: " + re.escape(message)) as caught:
         sedil.load_dictionary(tmp_path / "wrong.npz")
+    assert "normalize" not in str(caught.value)
+
+
+@pytest.mark.parametrize("version", [0, -1, 1.0, True, "1", None, [1]])
+def test_version_that_is_no_count_is_called_damaged(tmp_path, monkeypatch, version):
+    monkeypatch.setattr(files, "FORMAT_VERSION", version)
+    files.write_archive(tmp_path / "odd.npz", "dictionary", {}, {})
+    monkeypatch.undo()
+    with pytest.raises(DictionaryFileError, match=r"odd\.npz is damaged: its format version is "):
+        sedil.load_dictionary(tmp_path / "odd.npz")
+
+
+def test_facts_that_are_no_dict_are_called_damaged(tmp_path):
+    header = np.array(json.dumps({**HEADER, "facts": [1]}))
+    np.savez(tmp_path / "odd.npz", header=header)
+    with pytest.raises(DictionaryFileError, match=r"is damaged: its facts are a list, not a dict"):
+        sedil.load_dictionary(tmp_path / "odd.npz")
 
 
 class Trap:
@@ -205,10 +241,57 @@ def test_interrupted_replacement_leaves_the_old_file_whole(saved, monkeypatch, e
     assert names(saved.parent) == [saved.name]
 
 
-def test_info_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(TypeError, match="not JSON serializable"):
-        SeparableDictionary([np.eye(2)], info={"rng": object()}).save(tmp_path / "d.npz")
+@pytest.mark.parametrize("value", [object(), np.float32(1), {"deep": [np.ones(2)]}, {1, 2}])
+def test_info_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, value):
+    message = r"info\['rng'\] cannot be saved \(.* is not JSON serializable\): use text, numbers"
+    with pytest.raises(TypeError, match=message):
+        SeparableDictionary([np.eye(2)], info={"rng": value})
+    dictionary = SeparableDictionary([np.eye(2)])
+    dictionary.info["rng"] = value
+    with pytest.raises(TypeError, match=message):
+        dictionary.save(tmp_path / "d.npz")
     assert names(tmp_path) == []
+
+
+def test_info_keys_are_text():
+    with pytest.raises(TypeError, match="info has the key 1: keys must be text"):
+        SeparableDictionary([np.eye(2)], info={1: "one"})
+
+
+def test_folder_in_the_place_of_the_file_is_named(tmp_path):
+    (tmp_path / "d.npz").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"d\.npz is a folder: give the name of a file"):
+        SeparableDictionary([np.eye(2)]).save(tmp_path / "d.npz")
+    assert names(tmp_path) == ["d.npz"]
+
+
+def test_content_is_on_the_disk_before_it_replaces_the_old(saved, monkeypatch):
+    done = []
+    monkeypatch.setattr(files.os, "fsync", lambda handle: done.append(("fsync", os.fstat(handle).st_size)))
+    monkeypatch.setattr(files.os, "replace", lambda a, b: done.append(("replace", os.path.getsize(a))))
+    SeparableDictionary([np.eye(4)]).save(saved)
+    (first, size), (second, same) = done
+    assert (first, second) == ("fsync", "replace")
+    assert size == same > 0
+
+
+def test_place_that_cannot_be_written_is_refused_and_left_as_it_was(saved):
+    before = saved.read_bytes()
+    files.require_writable(saved)
+    assert saved.read_bytes() == before
+    with pytest.raises(OSError, match=r"Cannot write .*: File name too long\."):
+        files.require_writable(saved.with_name("d" * 250))
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
+        files.require_writable(saved.parent / "nowhere" / "d.npz")
+    assert names(saved.parent) == [saved.name]
+
+
+def test_leftover_of_a_killed_process_does_not_hinder(saved):
+    leftover = saved.with_name(f".{saved.name}.{os.getpid()}.part")
+    leftover.touch()
+    SeparableDictionary([np.eye(4)]).save(saved)
+    assert sedil.load_dictionary(saved).n_atoms == (4,)
+    assert leftover.exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX: they were not tested")

@@ -113,8 +113,69 @@ def test_notebooks_get_the_facts_and_a_png_of_the_atoms(rng):
         np.testing.assert_array_equal(np.asarray(image), mosaic.draw(dictionary))
 
 
-def test_notebooks_get_no_picture_of_a_huge_dictionary(rng, monkeypatch):
-    monkeypatch.setattr(mosaic, "MAX_PIXELS", 10)
-    html = random_dictionary(2, rng)._repr_html_()
-    assert "patches 3x4" in html
-    assert "<img" not in html
+@pytest.mark.parametrize("limit", [9, 10, 60, 200, 700, 1200, 3000])
+@pytest.mark.parametrize("n_axes", [1, 2, 3, 4])
+def test_picture_keeps_to_the_limit(n_axes, limit, rng, monkeypatch):
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", limit)
+    dictionary = random_dictionary(n_axes, rng)
+    assert mosaic.draw(dictionary).size <= limit
+    assert "<img" in dictionary._repr_html_()
+
+
+def test_zoom_is_lowered_before_atoms_are_left_out(rng, monkeypatch):
+    dictionary = random_dictionary(2, rng)  # patches 3x4, atoms 5x6
+    whole = mosaic.draw(dictionary, zoom=2)
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", whole.size)
+    np.testing.assert_array_equal(mosaic.draw(dictionary, zoom=9), whole)
+
+
+def test_rows_that_do_not_fit_are_left_out(rng, monkeypatch):
+    dictionary = random_dictionary(2, rng)
+    whole = mosaic.draw(dictionary, zoom=1)
+    height = 2 * (3 + 1) + 1
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", (height + 3) * whole.shape[1])
+    np.testing.assert_array_equal(mosaic.draw(dictionary), whole[:height])
+
+
+def test_row_that_does_not_fit_is_cut(rng, monkeypatch):
+    dictionary = random_dictionary(2, rng)
+    whole = mosaic.draw(dictionary, zoom=1)
+    height, width = 3 + 2, 2 * (4 + 1) + 1
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", height * (width + 4))
+    np.testing.assert_array_equal(mosaic.draw(dictionary)[1:-1, :-1], whole[1 : height - 1, : width - 1])
+
+
+def test_huge_dictionary_is_drawn_without_all_its_atoms():
+    huge = SeparableDictionary([np.eye(16)] * 4)  # 65536 atoms of 65536 entries: 34 GB
+    assert mosaic.draw(huge).size <= mosaic.MAX_PIXELS
+
+
+def test_interrupted_picture_leaves_the_old_one_whole(tmp_path, rng, monkeypatch):
+    path = tmp_path / "atoms.png"
+    mosaic.save(random_dictionary(2, rng), path)
+    before = path.read_bytes()
+
+    def half_a_write(self, stream, **how):
+        stream.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Image.Image, "save", half_a_write)
+    with pytest.raises(OSError, match=r"Cannot write .*atoms\.png: No space left on device\."):
+        mosaic.save(random_dictionary(2, rng), path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["atoms.png"]
+
+
+@pytest.mark.parametrize(
+    ("name", "what"), [("a.foo", r"\.foo is not a picture format"), ("a", "it has no suffix")]
+)
+def test_unknown_picture_format_is_refused(tmp_path, rng, name, what):
+    with pytest.raises(ValueError, match=rf"Cannot write a picture to .*{name}: {what}.*: use \.png\."):
+        mosaic.save(random_dictionary(2, rng), tmp_path / name)
+
+
+@pytest.mark.parametrize("suffix", ["PNG", "tif", "jpg", "bmp", "webp"])
+def test_format_follows_the_suffix(tmp_path, rng, suffix):
+    mosaic.save(random_dictionary(2, rng), tmp_path / f"a.{suffix}")
+    with Image.open(tmp_path / f"a.{suffix}") as image:
+        assert image.format == mosaic.picture_format(f"b.{suffix}")

@@ -4,6 +4,8 @@ from .dictionary import SeparableDictionary as SeparableDictionary
 from .dictionary import load_dictionary as load_dictionary
 from .errors import DictionaryFileError as DictionaryFileError
 from .estimators import SeparableDictionaryLearning as SeparableDictionaryLearning
+from .imaging.denoise import denoise as denoise
+from .imaging.noise import estimate_noise as estimate_noise
 from .imaging.patches import normalize_patches as normalize_patches
 from .imaging.patches import sample_patches as sample_patches
 from .learning.learn import learn as learn
@@ -11,5 +13,6 @@ from .learning.result import LearningResult as LearningResult
 from .learning.result import StopReason as StopReason
 from .plots import plot_atoms as plot_atoms
 from .plots import plot_history as plot_history
+from .pretrained import shipped_dictionary as shipped_dictionary
 
 __version__: str

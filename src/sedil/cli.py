@@ -195,7 +195,9 @@ def demo(
 
 def _places(output: Path, picture: Path | None, images: Sequence[Path], force: bool) -> tuple[Path, Path]:
     """Where dictionary and picture go, once it is sure that they can be written there."""
-    if output.suffix != ".npz" and not output.is_dir():
+    if output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder: give the name of a file.")
+    if output.suffix != ".npz":
         output = output.with_name(output.name + ".npz")
     picture = picture or output.with_suffix(".png")
     for path in (output, picture):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sedil.imaging.images import ImageFileError, find_images, read_grey
+from sedil.imaging.images import ImageFileError, find_images, read_grey, scikit_image_photographs
 
 LEVELS = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
 
@@ -102,3 +102,29 @@ def test_folder_without_images_is_named(tmp_path):
 def test_missing_place_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no file or folder .*nowhere"):
         find_images([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_pixels_that_are_no_numbers_are_refused(tmp_path, value):
+    path = written(tmp_path / "float.tif", np.array([[1.0, value]], np.float32))
+    with pytest.raises(ImageFileError, match=r"float\.tif contains NaN or infinite pixels\."):
+        read_grey(path)
+
+
+def test_float_pixels_are_kept(tmp_path):
+    levels = np.array([[-1.5, 0.25]], np.float32)
+    np.testing.assert_array_equal(read_grey(written(tmp_path / "float.tif", levels)), levels)
+
+
+def test_pages_are_counted_and_refused(tmp_path):
+    page = Image.fromarray(LEVELS)
+    page.save(tmp_path / "stack.tif", save_all=True, append_images=[page, page])
+    with pytest.raises(ImageFileError, match=r"stack\.tif has 3 pages: split it into files of one page each"):
+        read_grey(tmp_path / "stack.tif")
+
+
+def test_photographs_of_scikit_image_are_grey_on_the_usual_scale():
+    for photograph in scikit_image_photographs(["camera", "coffee"]):
+        assert photograph.dtype == np.float32
+        assert photograph.ndim == 2
+        assert 100 < photograph.max() <= 255

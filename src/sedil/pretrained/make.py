@@ -47,7 +47,6 @@ class Recipe(NamedTuple):
 RECIPES = {
     "separable-8x8": Recipe((8, 8), (16, 16), scale=8.0),
     "separable-12x12": Recipe((12, 12), (24, 24)),
-    "separable-16x16": Recipe((16, 16), (32, 32)),
     "unstructured-8x8": Recipe((8, 8), (256,), waves=0.25, initial="random"),
 }
 

@@ -1,0 +1,42 @@
+"""Threads over boxes of patches.
+
+BLAS is held to one thread inside: its own threads wait for each other on products this small, and are
+several times slower on a busy machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+from sedil.errors import require_count
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_WAITING_PER_THREAD = 4  # tasks submitted ahead, so that memory stays bounded
+
+
+def thread_count(threads: int | None) -> int:
+    """The number asked for, else OMP_NUM_THREADS, else one per core."""
+    if threads is not None:
+        return require_count(threads, "threads", minimum=1)
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return int(wanted) if wanted.isdigit() and int(wanted) > 0 else os.cpu_count() or 1
+
+
+def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Results in the order of `items`, a few of them computed ahead."""
+    from threadpoolctl import threadpool_limits
+
+    items = iter(items)
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+        waiting: list[Future[Result]] = [
+            pool.submit(function, item) for item in islice(items, _WAITING_PER_THREAD * threads)
+        ]
+        while waiting:
+            yield waiting.pop(0).result()
+            waiting += [pool.submit(function, item) for item in islice(items, 1)]
