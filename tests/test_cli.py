@@ -268,3 +268,78 @@ def test_show_makes_info_readable(tmp_path):
         "recipe atoms: 16, 16; scale: 8; waves: 0.1",
     ):
         assert part in words
+
+
+# denoise
+
+
+@pytest.fixture
+def noisy_file(tmp_path):
+    rng = np.random.default_rng(0)
+    ramp = np.linspace(60, 180, 40)[:, None] + np.zeros(48)
+    Image.fromarray((ramp + 15 * rng.standard_normal(ramp.shape)).clip(0, 255).astype(np.uint8)).save(
+        tmp_path / "noisy.png"
+    )
+    return tmp_path / "noisy.png"
+
+
+def pixels_of(path):
+    with Image.open(path) as picture:
+        return np.asarray(picture).astype(float)
+
+
+def test_denoise_cleans_a_picture(noisy_file, tmp_path):
+    result = run("denoise", noisy_file, tmp_path / "clean.png", "--compare", tmp_path / "both.png")
+    assert result.exit_code == 0, result.output
+    for words in ("estimated noise: sigma 1", "denoised     40x48 in", "saved", "clean.png", "both.png"):
+        assert words in result.output
+    ramp = np.linspace(60, 180, 40)[:, None]
+    errors = [np.mean((pixels_of(path) - ramp) ** 2) for path in (noisy_file, tmp_path / "clean.png")]
+    assert errors[1] < 0.2 * errors[0]
+    assert pixels_of(tmp_path / "both.png").shape == (40, 96)
+
+
+def test_denoise_keeps_colour_transparency_and_sixteen_bits(tmp_path, noisy_file):
+    grey = pixels_of(noisy_file)
+    rgba = np.stack([grey, grey, grey, np.full_like(grey, 200)], axis=-1).astype(np.uint8)
+    Image.fromarray(rgba).save(tmp_path / "rgba.png")
+    Image.fromarray((grey * 257).astype(np.uint16)).save(tmp_path / "deep.png")
+    for name in ("rgba", "deep"):
+        result = run("denoise", tmp_path / f"{name}.png", tmp_path / f"{name}_clean.png", "--stride", 4)
+        assert result.exit_code == 0, result.output
+    with Image.open(tmp_path / "rgba_clean.png") as picture:
+        assert picture.mode == "RGBA"
+        assert (np.asarray(picture)[..., 3] == 200).all()
+    with Image.open(tmp_path / "deep_clean.png") as picture:
+        assert picture.mode.startswith("I")
+        assert np.asarray(picture).max() > 10000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.png", "out.png"], "nowhere.png cannot be read as an image"),
+        (["noisy.png", "no/out.png"], "the folder no does not exist"),
+        (["noisy.png", "out.xyz"], "Cannot write a picture to out.xyz"),
+        (["noisy.png", "noisy.png", "--force"], "noisy.png is the noisy picture itself"),
+        (["noisy.png", "there.png"], "there.png exists already: choose another name or add --force"),
+        (["noisy.png", "out.png", "--sigma", "0"], "sigma must be a finite positive number, got 0"),
+        (["noisy.png", "out.png", "--sigma", "999"], "larger than the whole range of the image"),
+        (["noisy.png", "out.png", "-d", "noisy.png"], "noisy.png is not a dictionary file of sedil"),
+        (["tiny.png", "out.png", "--sigma", "9"], "is smaller than a patch of shape (12, 12)"),
+        (["tiny.png", "out.png"], "cannot be estimated: give sigma"),
+        (["noisy.png", "out.png", "--method", "best"], "is not one of"),
+    ],
+)
+def test_mistakes_in_denoise_are_answered_with_one_sentence(
+    noisy_file, tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    Image.fromarray(np.arange(15, dtype=np.uint8).reshape(3, 5) * 10).save("tiny.png")
+    Image.fromarray(np.zeros((3, 3), np.uint8)).save("there.png")
+    result = run("denoise", *arguments)
+    assert result.exit_code != 0
+    words = " ".join(result.stderr.replace("│", " ").split())
+    assert message in words
+    assert "Traceback" not in words
+    assert not list(tmp_path.glob("out*"))

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from random_things import random_dictionary
-from sedil import mosaic
+from sedil import files, mosaic
 from sedil.dictionary import SeparableDictionary
 
 BLACK, GREY, WHITE = 0, 128, 255
@@ -178,4 +178,4 @@ def test_unknown_picture_format_is_refused(tmp_path, rng, name, what):
 def test_format_follows_the_suffix(tmp_path, rng, suffix):
     mosaic.save(random_dictionary(2, rng), tmp_path / f"a.{suffix}")
     with Image.open(tmp_path / f"a.{suffix}") as image:
-        assert image.format == mosaic.picture_format(f"b.{suffix}")
+        assert image.format == files.picture_format(f"b.{suffix}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -17,14 +18,15 @@ from rich.text import Text
 
 import sedil
 from sedil import mosaic
+from sedil.coding.sparse_code import METHODS
 from sedil.dictionary import format_shape
 from sedil.errors import atom_counts
-from sedil.files import require_writable
+from sedil.files import picture_format, require_writable, write_picture
 from sedil.learning.defaults import PRESETS
 from sedil.learning.initial import STARTS
 
 app = typer.Typer(
-    help="Learn separable dictionaries and look at them.",
+    help="Learn separable dictionaries, look at them, and denoise pictures with them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -35,6 +37,7 @@ complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, so
 
 Start = Enum("Start", {name: name for name in STARTS})  # type: ignore[misc]
 Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
+Method = Enum("Method", {name: name for name in METHODS})  # type: ignore[misc]
 
 _LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
 _MOST_SHOWN = 5  # entries of a list
@@ -77,7 +80,7 @@ def main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Learn separable dictionaries and look at them."""
+    """Learn separable dictionaries, look at them, and denoise pictures with them."""
 
 
 @app.command()
@@ -183,6 +186,60 @@ def show(
 
 
 @app.command()
+def denoise(
+    image: Annotated[Path, typer.Argument(help="A noisy picture.", metavar="IN")],
+    output: Annotated[Path, typer.Argument(help="Where the clean picture goes.", metavar="OUT")],
+    sigma: Annotated[
+        float | None,
+        typer.Option(help="Standard deviation of the noise, in the units of the picture; default estimated."),
+    ] = None,
+    dictionary: Annotated[
+        Path | None,
+        typer.Option("--dictionary", "-d", help="A dictionary in place of the shipped one."),
+    ] = None,
+    method: Annotated[Method, typer.Option(help="How patches are coded.")] = Method["refit"],
+    stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
+    compare: Annotated[
+        Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
+) -> None:
+    """Remove white Gaussian noise from a picture."""
+    from sedil.imaging.images import read_picture
+    from sedil.progress import patch_bar
+
+    with clear_errors():
+        pixels, alpha = read_picture(image)
+        targets = [output] if compare is None else [output, compare]
+        for path in targets:
+            if _is_among(path, [image]):
+                raise FileExistsError(f"{path} is the noisy picture itself: choose another name.")
+            _require_picture(path, force)
+        channel_axis = -1 if pixels.ndim == 3 else None
+        loaded = None if dictionary is None else sedil.load_dictionary(dictionary)
+        if sigma is None:
+            sigma = sedil.estimate_noise(pixels, channel_axis)
+            console.print(f"estimated noise: sigma {sigma:.3g}")
+        began = time.perf_counter()
+        with patch_bar() as show:
+            clean = sedil.denoise(
+                pixels,
+                sigma,
+                loaded,
+                method=method.value,
+                stride=stride,
+                channel_axis=channel_axis,
+                progress=show,
+            )
+        write_picture(output, clean if alpha is None else _with_alpha(clean, alpha))
+        console.print(f"denoised     {format_shape(pixels.shape)} in {time.perf_counter() - began:.1f} s")
+        console.print(f"saved        {output}")
+        if compare is not None:
+            write_picture(compare, np.concatenate([pixels, clean], axis=1))
+            console.print(f"compared     {compare}")
+
+
+@app.command()
 def demo(
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo"),
 ) -> None:
@@ -210,13 +267,19 @@ def _places(output: Path, picture: Path | None, images: Sequence[Path], force: b
     return output, picture
 
 
+def _with_alpha(pixels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+    """The pixels with their transparency as the last channel."""
+    colours = pixels if pixels.ndim == 3 else pixels[..., None]
+    return np.concatenate([colours, alpha[..., None].astype(pixels.dtype)], axis=-1)
+
+
 def _is_among(path: Path, files: Sequence[Path]) -> bool:
     return path.exists() and any(path.samefile(file) for file in files)
 
 
 def _require_picture(path: Path, force: bool) -> None:
     _require_writable(path, force)
-    mosaic.picture_format(path)
+    picture_format(path)
 
 
 def _require_writable(path: Path, force: bool) -> None:

@@ -108,3 +108,25 @@ def _partial_file(path: Path) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             partial.unlink()
+
+
+def write_picture(path: str | Path, pixels: np.ndarray) -> None:
+    """Write grey or colour pixels in the format of the suffix, in one step like `replacing`."""
+    from PIL import Image
+
+    chosen = picture_format(path)
+    picture = Image.fromarray(pixels)
+    with replacing(path) as stream:
+        picture.save(stream, format=chosen)
+
+
+def picture_format(path: str | Path) -> str:
+    """Pillow's name of the format that the suffix of `path` stands for."""
+    from PIL import Image
+
+    suffix = Path(path).suffix.lower()
+    found = Image.registered_extensions().get(suffix)
+    if found not in Image.SAVE:
+        came = f"{suffix} is not a picture format that can be written" if suffix else "it has no suffix"
+        raise ValueError(f"Cannot write a picture to {path}: {came}: use .png.")
+    return found

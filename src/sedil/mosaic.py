@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sedil.files import replacing
+from sedil.files import write_picture
 
 if TYPE_CHECKING:
     from sedil.dictionary import SeparableDictionary
@@ -64,24 +64,7 @@ def save(dictionary: SeparableDictionary, path: str | Path, **how: Any) -> None:
 
     An existing file is replaced in one step: after a crash it is still whole.
     """
-    from PIL import Image
-
-    chosen = picture_format(path)
-    picture = Image.fromarray(draw(dictionary, **how))
-    with replacing(path) as stream:
-        picture.save(stream, format=chosen)
-
-
-def picture_format(path: str | Path) -> str:
-    """Pillow's name of the format that the suffix of `path` stands for."""
-    from PIL import Image
-
-    suffix = Path(path).suffix.lower()
-    found = Image.registered_extensions().get(suffix)
-    if found not in Image.SAVE:
-        came = f"{suffix} is not a picture format that can be written" if suffix else "it has no suffix"
-        raise ValueError(f"Cannot write a picture to {path}: {came}: use .png.")
-    return found
+    write_picture(path, draw(dictionary, **how))
 
 
 def as_data_uri(picture: np.ndarray) -> str:

@@ -1,11 +1,29 @@
-"""A progress bar for learning, in the terminal or a notebook."""
+"""Progress bars for learning and denoising, in the terminal or a notebook."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sedil.learning.run import Callback, Progress
+
+
+@contextmanager
+def patch_bar() -> Iterator[Callable[[int, int], None]]:
+    """A bar with the share of patches done and the time left; yields the callback for `sedil.denoise`."""
+    from rich import progress as rich
+
+    bar = rich.Progress(
+        rich.TextColumn("denoising"),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("left"),
+        rich.TimeRemainingColumn(),
+    )
+    with bar:
+        task = bar.add_task("denoising", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager

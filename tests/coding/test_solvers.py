@@ -180,7 +180,7 @@ def test_every_library_and_precision_agrees(settings, arrays):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"method": "best"}, "method must be one of 'l1', 'refit', 'pursuit', got 'best'"),
+        ({"method": "best"}, "method must be one of 'refit', 'l1', 'pursuit', got 'best'"),
         ({"penalty": 1.0, "solver": "lars"}, "solver must be one of 'fista', 'admm', got 'lars'"),
         ({"method": "refit"}, r'method="refit" needs penalty=\.\.\.'),
         ({"method": "pursuit"}, r'method="pursuit" needs max_error=\.\.\.'),

@@ -19,7 +19,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
 
-METHODS = ("l1", "refit", "pursuit")
+METHODS = ("refit", "l1", "pursuit")
 SOLVERS: dict[str, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
 
 

@@ -48,6 +48,20 @@ def read_grey(path: str | Path) -> np.ndarray:
     return image.astype(np.float32)
 
 
+def read_picture(path: str | Path) -> tuple[np.ndarray, np.ndarray | None]:
+    """Pixels in their own type, shape (rows, columns) or (rows, columns, 3), and the transparency if any.
+
+    Greys keep their 8, 16 or 32 bits; colours are read with 8 bits per channel.
+    """
+    from PIL import Image
+
+    pixels = _read(Path(path))
+    with Image.open(path) as picture:
+        has_alpha = picture.mode in ("LA", "RGBA", "PA") or "transparency" in picture.info
+        alpha = np.asarray(picture.convert("RGBA"))[..., 3] if has_alpha else None
+    return pixels, alpha
+
+
 def scikit_image_photographs(names: Sequence[str]) -> list[np.ndarray]:
     """Photographs that scikit-image carries (``skimage.data``), grey, float32, on the scale 0 to 255."""
     from skimage import color, data

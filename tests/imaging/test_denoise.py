@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from skimage import data
+from skimage.metrics import peak_signal_noise_ratio
+from skimage.restoration import calibrate_denoiser
+
+import sedil
+from photographs import FOLDER, needs_photographs
+from sedil.imaging.denoise import CODERS, default_threshold
+from sedil.pretrained import NAMES
+from sedil.pretrained.make import IMAGES, RECIPES
+
+SIGMA = 20.0
+SMALL = sedil.odct((4, 4), 6)
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return data.camera()[100:164, 200:280].astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def noisy(clean):
+    return clean + SIGMA * np.random.default_rng(0).standard_normal(clean.shape).astype(np.float32)
+
+
+def psnr(image, clean):
+    return peak_signal_noise_ratio(clean, image.astype(np.float32), data_range=255)
+
+
+def assert_equal_but_for_rounding(image, other):
+    """Rounding decides the few patches that are right at the threshold, and nothing else."""
+    difference = np.abs(image - other)
+    assert np.mean(difference > 0.01) < 0.02
+    assert np.mean(difference) < 0.1
+
+
+@pytest.mark.parametrize("method", CODERS)
+def test_noise_falls(noisy, clean, method):
+    before = noisy.copy()
+    result = sedil.denoise(noisy, SIGMA, sedil.odct((8, 8), 16), method=method)
+    assert psnr(result, clean) > psnr(noisy, clean) + 4
+    assert result.dtype == noisy.dtype
+    assert_array_equal(noisy, before)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_shipped_dictionaries_denoise(noisy, clean, name):
+    result = sedil.denoise(noisy, SIGMA, sedil.shipped_dictionary(name), stride=2)
+    assert psnr(result, clean) > psnr(noisy, clean) + 5
+
+
+def test_default_is_better_than_plain_l1(noisy, clean):
+    l1 = sedil.denoise(noisy, SIGMA, method="l1")
+    assert psnr(sedil.denoise(noisy, SIGMA), clean) > psnr(l1, clean) + 0.3
+
+
+def test_units_do_not_matter(noisy):
+    expected = sedil.denoise(noisy, SIGMA, SMALL)
+    scaled = sedil.denoise(noisy / 255, SIGMA / 255, SMALL)
+    assert_equal_but_for_rounding(255 * scaled, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.float16, np.float32, np.float64])
+def test_type_in_is_type_out(noisy, dtype):
+    image = np.clip(noisy, 0, 255).astype(dtype)
+    result = sedil.denoise(image, SIGMA, SMALL)
+    assert result.dtype == dtype
+    assert result.shape == image.shape
+
+
+def test_integers_stay_in_range():
+    image = np.random.default_rng(0).choice(np.array([0, 255], np.uint8), (24, 24))
+    result = sedil.denoise(image, 5, SMALL)
+    assert result.min() >= 0
+    assert result.max() <= 255
+    assert abs(result.astype(int) - image).max() < 60
+
+
+def test_memory_and_threads_change_nothing(noisy):
+    expected = sedil.denoise(noisy, SIGMA, SMALL)
+    other = sedil.denoise(noisy, SIGMA, SMALL, max_memory=1e5, threads=3)
+    assert_equal_but_for_rounding(other, expected)
+
+
+def test_progress_ends_at_all_patches(noisy):
+    told = []
+    sedil.denoise(noisy, SIGMA, SMALL, progress=lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] == (64 - 3) * (80 - 3)
+
+
+def test_colour_is_denoised_as_luminance_and_chrominance():
+    clean = data.astronaut()[:64, 150:230].astype(np.float32)
+    noisy = clean + SIGMA * np.random.default_rng(1).standard_normal(clean.shape).astype(np.float32)
+    together = sedil.denoise(noisy, SIGMA, SMALL, channel_axis=-1)
+    apart = np.stack([sedil.denoise(noisy[..., k], SIGMA, SMALL) for k in range(3)], axis=-1)
+    assert psnr(together, clean) > psnr(apart, clean) + 0.5
+    first = sedil.denoise(np.moveaxis(noisy, -1, 0), SIGMA, SMALL, channel_axis=0)
+    assert_equal_but_for_rounding(np.moveaxis(first, 0, -1), together)
+
+
+def test_two_channels_are_denoised_each_on_its_own(noisy):
+    both = sedil.denoise(np.stack([noisy, noisy[::-1]]), SIGMA, SMALL, channel_axis=0)
+    assert_equal_but_for_rounding(both[0], sedil.denoise(noisy, SIGMA, SMALL))
+
+
+@pytest.mark.parametrize("n_axes", [1, 3])
+def test_signals_and_volumes(n_axes, rng):
+    clean = np.full((40, 12, 12)[:n_axes], 100, np.float32)
+    clean[20:] = 180
+    noisy = clean + 5 * rng.standard_normal(clean.shape).astype(np.float32)
+    result = sedil.denoise(noisy, 5, sedil.odct((4,) * n_axes, 6))
+    assert np.mean((result - clean) ** 2) < 0.6 * np.mean((noisy - clean) ** 2)
+
+
+def test_noise_is_estimated_when_not_given(noisy, clean):
+    estimate = sedil.estimate_noise(noisy)
+    assert estimate == pytest.approx(SIGMA, rel=0.15)
+    assert_array_equal(sedil.denoise(noisy, dictionary=SMALL), sedil.denoise(noisy, estimate, SMALL))
+
+
+@pytest.mark.parametrize(("sigma", "shape"), [(3, (64, 64)), (20, (5000,)), (0.1, (20, 20, 20))])
+def test_noise_alone_is_measured(sigma, shape, rng):
+    ramp = np.indices(shape).sum(axis=0)
+    assert sedil.estimate_noise(ramp + sigma * rng.standard_normal(shape)) == pytest.approx(sigma, rel=0.1)
+
+
+def test_noise_of_a_tiny_image_cannot_be_estimated():
+    with pytest.raises(ValueError, match=r"shape \(3, 9\) cannot be estimated: give sigma"):
+        sedil.estimate_noise(np.ones((3, 9)))
+
+
+def test_flat_image_without_noise_is_returned():
+    image = np.full((16, 16), 7, np.uint8)
+    result = sedil.denoise(image)
+    assert_array_equal(result, image)
+    assert result is not image
+
+
+def test_works_with_scikit_image_calibration(noisy, clean):
+    best = calibrate_denoiser(
+        noisy, sedil.denoise, {"sigma": [5.0, 20.0], "dictionary": [SMALL]}, approximate_loss=True
+    )
+    assert psnr(best(noisy), clean) > psnr(noisy, clean) + 2
+
+
+def test_threshold_grows_with_the_noise_relative_to_the_contrast(clean):
+    levels = [default_threshold("refit", sigma, clean, 64) for sigma in (5, 20, 50)]
+    assert levels == sorted(levels)
+    assert 2.9 <= levels[0] < levels[-1] <= 3.4
+    assert default_threshold("refit", 20 / 255, clean / 255, 64) == pytest.approx(levels[1], abs=1e-4)
+
+
+IMAGE = np.zeros((16, 16)) + np.arange(16)
+
+
+@pytest.mark.parametrize(
+    ("image", "settings", "error", "message"),
+    [
+        (np.zeros((0, 5)), {}, ValueError, r"image is empty: its shape is \(0, 5\)"),
+        (np.zeros((1, 1)), {"sigma": 1}, ValueError, "is smaller than a patch of shape"),
+        (IMAGE[:, :5], {"sigma": 1}, ValueError, r"\(16, 5\) is smaller than a patch of shape \(12, 12\)"),
+        (np.where(IMAGE == 3, np.nan, IMAGE), {"sigma": 1}, ValueError, "image must be finite, got 16 NaN"),
+        (IMAGE, {"sigma": 0}, ValueError, "sigma must be a finite positive number, got 0"),
+        (IMAGE, {"sigma": -2}, ValueError, "sigma must be a finite positive number, got -2"),
+        (IMAGE, {"sigma": 20}, ValueError, r"sigma 20 is larger than the whole range of the image \(15\)"),
+        (IMAGE[0], {"sigma": 1}, ValueError, "no default dictionary for 1 axes: give one"),
+        (np.zeros((2,) * 5), {"sigma": 1}, ValueError, "image must have 1 to 4 axes besides colour"),
+        (IMAGE, {"sigma": 1, "dictionary": sedil.odct((2, 2, 2), 3)}, ValueError, "is for patches of 3 axes"),
+        (IMAGE, {"sigma": 1, "channel_axis": 2}, ValueError, "channel_axis 2 does not exist in an image"),
+        (IMAGE, {"sigma": 1, "method": "best"}, ValueError, "method must be one of 'refit', 'l1', 'pursuit'"),
+        (IMAGE, {"sigma": 1, "stride": 0}, ValueError, "stride must be a whole number of at least 1, got 0"),
+        (IMAGE, {"sigma": 1, "stride": 13}, ValueError, "stride 13 leaves gaps"),
+        (IMAGE, {"sigma": 1, "threads": 0}, ValueError, "threads must be a whole number of at least 1"),
+        (IMAGE, {"sigma": 1, "threshold": -1}, ValueError, "threshold must be a finite positive number"),
+        (IMAGE.astype(complex), {}, TypeError, "image must hold real numbers, got dtype complex128"),
+        ([[1, 2], [3, 4]], {}, TypeError, "image must be a NumPy array, got list"),
+    ],
+)
+def test_mistakes_are_named(image, settings, error, message):
+    with pytest.raises(error, match=message):
+        sedil.denoise(image, **settings)
+
+
+# Shipped dictionaries
+
+
+def test_every_shipped_dictionary_has_a_recipe_and_its_provenance():
+    assert set(NAMES) == set(RECIPES)
+    for name in NAMES:
+        dictionary = sedil.shipped_dictionary(name)
+        assert dictionary.info["command"] == f"python -m sedil.pretrained.make {name}"
+        assert dictionary.info["images"] == [f"skimage.data.{image}" for image in IMAGES]
+        assert dictionary.n_atoms == RECIPES[name].n_atoms
+
+
+def test_unknown_shipped_dictionary_lists_the_known_ones():
+    with pytest.raises(ValueError, match="name must be one of 'separable-8x8'"):
+        sedil.shipped_dictionary("best")
+
+
+@needs_photographs
+def test_no_test_image_is_trained_on():
+    """The five images of the paper's table are not among the training images, at any of their sizes."""
+    from sedil.imaging.images import read_grey, scikit_image_photographs
+
+    tests = [read_grey(path) for path in sorted((FOLDER / "images/standard").glob("*.png"))]
+    assert len(tests) >= 5
+    for trained in scikit_image_photographs(IMAGES):
+        for test in tests:
+            rows, columns = (min(a, b) for a, b in zip(trained.shape, test.shape, strict=True))
+            correlation = np.corrcoef(trained[:rows, :columns].ravel(), test[:rows, :columns].ravel())[0, 1]
+            assert abs(correlation) < 0.9
