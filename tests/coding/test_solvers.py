@@ -131,6 +131,20 @@ def test_refit_is_least_squares_on_the_support_of_l1(case):
             assert error <= 1e-3 * np.linalg.norm(patch)
 
 
+def test_refit_survives_dependent_atoms_and_many_iterations(rng):
+    """Supports larger than the patch: in float32 plain conjugate gradients end thousands of times too large."""
+    from sedil.coding.problem import LassoProblem
+    from sedil.coding.refit import refit
+
+    factors = [factor.astype(np.float32) for factor in sedil.odct((12, 12), 24).factors]
+    patches = 10 * np.cumsum(rng.standard_normal((12, 12, 60)), axis=0).astype(np.float32)
+    problem = LassoProblem.create(factors, patches, 1.0)
+    support = (rng.random((24, 24, 60)) < 0.5).astype(np.float32)
+    codes = refit(problem, support, max_iterations=400)
+    lengths = [np.linalg.norm(array, axis=(0, 1)) for array in (problem.residual(codes), patches)]
+    assert np.all(lengths[0] <= 1.001 * lengths[1])
+
+
 # Pursuit
 
 

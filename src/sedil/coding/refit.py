@@ -8,6 +8,7 @@ from sedil.coding.problem import LassoProblem, dot
 from sedil.engines.portable import Array
 
 _RELATIVE_RESIDUAL = 1e-4  # of the normal equations; far below the noise in any use
+_LEAST_CURVATURE = 1e-5  # of a direction; below it two atoms of the support are the same to float32
 
 
 def refit(problem: LassoProblem, codes: Array, max_iterations: int = 30) -> Array:
@@ -22,20 +23,24 @@ def refit(problem: LassoProblem, codes: Array, max_iterations: int = 30) -> Arra
     direction, squared = slope, dot(slope, slope)
     goal = _RELATIVE_RESIDUAL**2 * dot(problem.patches, problem.patches)
     for _ in range(max_iterations):
-        if not bool(xp.any(squared > goal)):
+        going = squared > goal
+        if not bool(xp.any(going)):
             break
         change = problem.normal_product(direction) * support
-        step = _ratio(squared, dot(direction, change))
+        curvature = dot(direction, change)
+        # Dependent atoms leave directions without curvature, where rounding alone would set the step.
+        going = going & (curvature > _LEAST_CURVATURE * dot(direction, direction))
+        step = _ratio(squared, curvature, going)
         codes = codes + step * direction
         slope = slope - step * change
         new_squared = dot(slope, slope)
-        direction = slope + _ratio(new_squared, squared) * direction
-        squared = new_squared
+        direction = slope + _ratio(new_squared, squared, going) * direction
+        squared = xp.where(going, new_squared, xp.zeros_like(squared))
     return codes
 
 
-def _ratio(numerator: Array, denominator: Array) -> Array:
-    """Quotient per sample; 0 where the denominator is 0, where the sample is solved already."""
+def _ratio(numerator: Array, denominator: Array, where: Array) -> Array:
+    """Quotient of the samples `where` it is wanted, 0 of the others."""
     xp = array_namespace(numerator)
-    safe = xp.where(denominator > 0, denominator, xp.ones_like(denominator))
-    return xp.where(denominator > 0, numerator / safe, xp.zeros_like(numerator))
+    safe = xp.where(where, denominator, xp.ones_like(denominator))
+    return xp.where(where, numerator / safe, xp.zeros_like(numerator))
