@@ -132,7 +132,7 @@ def test_refit_is_least_squares_on_the_support_of_l1(case):
 
 
 def test_refit_survives_dependent_atoms_and_many_iterations(rng):
-    """Supports larger than the patch: in float32 plain conjugate gradients end thousands of times too large."""
+    """Supports larger than the patch: in float32 plain conjugate gradients end far too large."""
     from sedil.coding.problem import LassoProblem
     from sedil.coding.refit import refit
 

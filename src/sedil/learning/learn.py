@@ -126,14 +126,8 @@ def learn(
     patch_shape = tuple(patches.shape[1:])
     counts = errors.atom_counts(n_atoms, patch_shape)
     _require_distinct_atoms(patch_shape, counts)
-    max_iterations = errors.require_count(max_iterations, "max_iterations")
-    checkpoint_every = errors.require_count(checkpoint_every, "checkpoint_every", minimum=1)
-    errors.require_positive(tolerance, "tolerance", zero_allowed=True)
-    errors.require_positive(gradient_tolerance, "gradient_tolerance", zero_allowed=True)
-    if resume and checkpoint is None:
-        raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
-    if checkpoint is not None:
-        errors.require_folder(checkpoint)
+    stopping = Stopping(max_iterations, tolerance, gradient_tolerance).checked()
+    _require_place(checkpoint, resume)
 
     has_dictionary = isinstance(initial, SeparableDictionary)
     energy = mean_energy(patches)
@@ -149,13 +143,13 @@ def learn(
     run = Run(
         objective=Objective(portable.pack(patches), weights),
         weights=weights,
-        warm_up=choose_warm_up(warm_up, preset, has_dictionary, max_iterations),
+        warm_up=choose_warm_up(warm_up, preset, has_dictionary, stopping.max_iterations),
         manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
         constants=LineSearch(c1, c2, eta).checked(),
-        stopping=Stopping(max_iterations, tolerance, gradient_tolerance),
+        stopping=stopping,
         callback=callback,
         checkpoint=checkpoint,
-        checkpoint_every=checkpoint_every,
+        checkpoint_every=errors.require_count(checkpoint_every, "checkpoint_every", minimum=1),
     )
     if checkpoint is not None:
         run.identity = {
@@ -175,18 +169,17 @@ def learn(
         factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
         _require_finite_barrier(factors, weights)
         run.begin(factors, trusted=has_dictionary)
-    reason = run.until_it_stops()
     settings = {
         "preset": preset,
         "metric": metric,
         "n_patches": patches.shape[0],
         "start": _describe_start(initial, random_state),
         "warm_up": run.warm_up,
-        "tolerance": float(tolerance),
+        "tolerance": stopping.tolerance,
         "line_search": list(run.constants),
         "sedil": sedil.__version__,
     }
-    return run.result(reason, settings)
+    return run.result(run.until_it_stops(), settings)
 
 
 def _describe_start(initial: str | SeparableDictionary, random_state: object) -> str:
@@ -210,6 +203,13 @@ def mean_energy(patches: Array) -> float:
             f"{patches.dtype}: rescale them, for example by their largest value."
         )
     return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+
+
+def _require_place(checkpoint: str | Path | None, resume: bool) -> None:
+    if checkpoint is not None:
+        errors.require_folder(checkpoint)
+    elif resume:
+        raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
 
 
 def _require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:

@@ -13,6 +13,7 @@ from sedil.coding.problem import LassoProblem
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
+from sedil.errors import require_count, require_positive
 from sedil.learning.checkpoint import Checkpoint, save_checkpoint
 from sedil.learning.conjugate_gradient import State, advance, start
 from sedil.learning.defaults import smallest_coefficient, smoothed
@@ -49,6 +50,14 @@ class Stopping(NamedTuple):
     max_iterations: int
     tolerance: float
     gradient_tolerance: float
+
+    def checked(self) -> Stopping:
+        """The same rules, or an error that names the one out of range."""
+        return Stopping(
+            require_count(self.max_iterations, "max_iterations"),
+            require_positive(self.tolerance, "tolerance", zero_allowed=True),
+            require_positive(self.gradient_tolerance, "gradient_tolerance", zero_allowed=True),
+        )
 
     def reason(self, history: History) -> StopReason | None:
         """The first rule that says stop, if any."""
