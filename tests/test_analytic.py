@@ -63,3 +63,13 @@ def test_bad_patch_shape_is_refused():
 def test_lengths_that_are_not_positive_whole_numbers_are_refused(patch_shape):
     with pytest.raises(ValueError, match="patch_shape"):
         sedil.odct(patch_shape, 4)
+
+
+def test_one_length_is_one_axis():
+    assert sedil.odct(8, 16).patch_shape == (8,)
+
+
+@pytest.mark.parametrize("patch_shape", [None, 2.5, "8x8", {8}])
+def test_patch_shape_of_another_kind_is_refused(patch_shape):
+    with pytest.raises(TypeError, match=r"patch_shape must be whole numbers such as \(8, 8\), got"):
+        sedil.odct(patch_shape, 4)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil import spheres
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import atom_counts, require_count
+from sedil.errors import atom_counts, patch_lengths
 
 
 def odct_factor(length: int, n_atoms: int) -> np.ndarray:
@@ -24,7 +24,7 @@ def odct_factor(length: int, n_atoms: int) -> np.ndarray:
     return spheres.normalize(factor)
 
 
-def odct(patch_shape: Sequence[int], n_atoms: int | Sequence[int]) -> SeparableDictionary:
+def odct(patch_shape: int | Sequence[int], n_atoms: int | Sequence[int]) -> SeparableDictionary:
     """Overcomplete DCT dictionary.
 
     Parameters
@@ -42,8 +42,7 @@ def odct(patch_shape: Sequence[int], n_atoms: int | Sequence[int]) -> SeparableD
     >>> sedil.odct((8, 8), (16, 16)).n_atoms
     (16, 16)
     """
-    for length in patch_shape:
-        require_count(length, "patch_shape", minimum=1)
+    patch_shape = patch_lengths(patch_shape)
     counts = atom_counts(n_atoms, patch_shape)
     factors = [odct_factor(length, count) for length, count in zip(patch_shape, counts, strict=True)]
     return SeparableDictionary(factors, info={"method": "overcomplete DCT"})

@@ -92,6 +92,14 @@ def require_same_library(array: Array, other: Array, name: str, other_name: str)
         )
 
 
+def patch_lengths(patch_shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Lengths of the patch axes; a single number is one axis."""
+    lengths: Any = (patch_shape,) if isinstance(patch_shape, Integral) else patch_shape
+    if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str):
+        raise TypeError(f"patch_shape must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
+    return tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+
+
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
     """One positive number of atoms per patch axis; a single number serves all axes."""
     is_list = isinstance(n_atoms, Sequence | np.ndarray) and not isinstance(n_atoms, str)

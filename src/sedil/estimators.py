@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cached_property
 from math import prod
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import atom_counts, require_count, require_positive
+from sedil.errors import atom_counts, patch_lengths, require_count, require_positive
 from sedil.learning.defaults import default_atoms, smallest_coefficient
 from sedil.learning.learn import learn
 from sedil.progress import progress_bar
@@ -262,8 +261,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _patch_shape(self, n_features: int, sample_shape: tuple[int, ...] | None) -> tuple[int, ...]:
         if self.patch_shape is None:
             return (n_features,)
-        lengths: Any = [self.patch_shape] if isinstance(self.patch_shape, Integral) else self.patch_shape
-        patch_shape = tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+        patch_shape = patch_lengths(self.patch_shape)
         if sample_shape not in (None, patch_shape):
             raise ValueError(f"X has samples of shape {sample_shape}, but patch_shape is {patch_shape}.")
         if prod(patch_shape) != n_features:

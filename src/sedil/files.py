@@ -47,6 +47,15 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
         np.savez(stream, allow_pickle=False, **{_HEADER: np.array(header)}, **arrays)
 
 
+def archive_kind(path: str | Path) -> str | None:
+    """What an archive of sedil holds, from its header alone; None for any other file."""
+    try:
+        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            return json.loads(str(archive[_HEADER][()]))["kind"]
+    except _UNREADABLE:
+        return None
+
+
 def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and facts that `write_archive` wrote; one clear error for any other file."""
     path = Path(path)

@@ -245,3 +245,13 @@ def test_fingerprint_depends_on_content_alone(arrays):
     changed = to_numpy(values).copy()
     changed[0, 0, 0] += 1
     assert fingerprint(values) != fingerprint(changed)
+
+
+def test_new_run_replaces_no_file_but_a_checkpoint(tmp_path):
+    sedil.odct((3, 4), (4, 5)).save(tmp_path / "d.npz")
+    (tmp_path / "notes.txt").write_text("precious")
+    for name in ("d.npz", "notes.txt"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(FileExistsError, match=r"exists already and is not a checkpoint: choose another"):
+            learn(max_iterations=1, checkpoint=tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before

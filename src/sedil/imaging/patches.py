@@ -13,7 +13,7 @@ from sedil.engines.portable import Array
 
 def sample_patches(
     images: Sequence[np.ndarray],
-    patch_shape: Sequence[int],
+    patch_shape: int | Sequence[int],
     n_patches: int,
     random_state: int | np.random.Generator | None = None,
 ) -> np.ndarray:
@@ -32,7 +32,7 @@ def sample_patches(
     ndarray of shape (n_patches, *patch_shape)
         A copy, in the common floating type of the images (float32 at least).
     """
-    patch_shape = tuple(errors.require_count(length, "patch_shape", minimum=1) for length in patch_shape)
+    patch_shape = errors.patch_lengths(patch_shape)
     errors.require_count(n_patches, "n_patches", minimum=1)
     if len(images) == 0:
         raise ValueError("There are no images to take patches from.")

@@ -12,7 +12,7 @@ from array_api_compat import device as device_of
 
 from sedil.engines.portable import Array, to_numpy
 from sedil.errors import DictionaryFileError
-from sedil.files import read_archive, write_archive
+from sedil.files import archive_kind, read_archive, write_archive
 from sedil.learning.conjugate_gradient import State
 from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record
@@ -42,6 +42,12 @@ def fingerprint(patches: Array) -> str:
     """A short name for the training data: the same data gives the same name."""
     array = np.ascontiguousarray(to_numpy(patches))
     return f"{array.shape} {array.dtype} " + hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
+
+
+def require_replaceable(path: str | Path) -> None:
+    """A new run may replace an old checkpoint, and no other file."""
+    if Path(path).exists() and archive_kind(path) != _KIND:
+        raise FileExistsError(f"{path} exists already and is not a checkpoint: choose another name.")
 
 
 def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:

@@ -15,7 +15,7 @@ from sedil import errors
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import portable
 from sedil.engines.portable import Array
-from sedil.learning.checkpoint import fingerprint, load_checkpoint
+from sedil.learning.checkpoint import fingerprint, load_checkpoint, require_replaceable
 from sedil.learning.defaults import choose_warm_up, choose_weights
 from sedil.learning.initial import initial_factors
 from sedil.learning.line_search import LineSearch
@@ -208,6 +208,8 @@ def mean_energy(patches: Array) -> float:
 def _require_place(checkpoint: str | Path | None, resume: bool) -> None:
     if checkpoint is not None:
         errors.require_folder(checkpoint)
+        if not resume:
+            require_replaceable(checkpoint)
     elif resume:
         raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
 
