@@ -220,13 +220,10 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         codes = self.transform(X)
         X = self._validated(X, reset=False)
-        flat = self.dictionary_.like(codes).synthesize(codes.reshape(-1, *self.dictionary_.n_atoms))
-        residual = flat.reshape(X.shape) - X
-        cost = 0.5 * np.sum(residual**2, dtype=np.float64) + self.penalty_ * np.abs(codes).sum(
-            dtype=np.float64
-        )
-        zero_cost = 0.5 * np.sum(X**2, dtype=np.float64)
-        return float(1 - cost / zero_cost) if zero_cost else 0.0
+        residual = self.inverse_transform(codes).reshape(X.shape) - X
+        price = self.penalty_ * float(np.sum(np.abs(codes), dtype=np.float64))
+        zero_cost = _half_energy(X)
+        return 1 - (_half_energy(residual) + price) / zero_cost if zero_cost else 0.0
 
     @cached_property
     def components_(self) -> np.ndarray:
