@@ -14,6 +14,7 @@ def shown(tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "_N_PATCHES", 1500)
     monkeypatch.setattr(demo, "_N_HELD_OUT", 1100)
     monkeypatch.setattr(demo, "_MAX_ITERATIONS", 3)
+    monkeypatch.setattr(demo, "_PART", (slice(72, 104), slice(150, 182)))
     stream = StringIO()
     demo.run_demo(tmp_path / "d[b]", Console(file=stream, width=80))
     return tmp_path / "d[b]", stream.getvalue().splitlines()
@@ -25,6 +26,16 @@ def test_results_are_saved_and_named(shown):
     assert dictionary.info["images"] == list(demo.IMAGES)
     assert lines[-1] == f"   next: sedil show {folder / 'dictionary.npz'}"
     assert (folder / "atoms.png").is_file()
+    assert (folder / "denoised.png").is_file()
+
+
+def test_denoising_is_measured_and_helps(shown):
+    _, lines = shown
+    start = lines.index("4. denoising a part of it with noise of sigma 20 added (PSNR in dB, SSIM)")
+    rows = dict(line.split(maxsplit=1) for line in lines[start + 1 : start + 5])
+    psnr = {name: float(figures.split()[0]) for name, figures in rows.items()}
+    assert psnr["noisy"] == pytest.approx(22.1, abs=0.5)
+    assert min(psnr["ODCT"], psnr["shipped"]) > psnr["noisy"] + 4
 
 
 def test_numbers_are_those_used(shown):

@@ -243,7 +243,7 @@ def denoise(
 def demo(
     folder: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("demo"),
 ) -> None:
-    """Learn a dictionary from pictures that scikit-image carries, in about a minute."""
+    """Learn a dictionary from pictures that scikit-image carries and denoise one, in about a minute."""
     from sedil.demo import run_demo
 
     with clear_errors():
