@@ -64,14 +64,13 @@ def run_demo(folder: Path, console: Console) -> sedil.LearningResult:
         "noisy": noisy,
         "ODCT": sedil.denoise(noisy, _SIGMA, sedil.odct(_PATCH_SHAPE, _N_ATOMS)),
         "learned": sedil.denoise(noisy, _SIGMA, result.dictionary),
-        "shipped": sedil.denoise(noisy, _SIGMA),
     }
     for name, image in denoised.items():
         psnr, ssim = image_quality(image, clean)
         say(f"   {name:8s} {psnr:5.2f}  {ssim:.3f}")
 
     mosaic.save(result.dictionary, picture)
-    side_by_side = np.concatenate([noisy, denoised["shipped"], clean], axis=1)
+    side_by_side = np.concatenate([noisy, denoised["learned"], clean], axis=1)
     write_picture(comparison, np.clip(np.rint(side_by_side), 0, 255).astype(np.uint8))
     say(f"5. saved {file}, its atoms as {picture}")
     say(f"   and noisy, denoised and original side by side as {comparison}")
