@@ -5,12 +5,12 @@ Writes results/ablation.csv.
 """
 
 import argparse
-import csv
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 from planted import CASES, plant, share_found
+from rows import write_rows
 
 import sedil
 from sedil.learning import metrics
@@ -53,10 +53,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with mock.patch.dict(metrics.METRICS, {"codes only": codes_only}):
         rows = [measure(variant, seed) for variant in VARIANTS for seed in range(arguments.seeds)]
-    with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(arguments.output, rows)
     for variant in VARIANTS:
         mine = [row for row in rows if row["variant"] == variant]
         shares = [row["share_found"] for row in mine]

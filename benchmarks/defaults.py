@@ -6,10 +6,10 @@ the cost is relative to that of zero codes, so 0 is perfect and 1 useless.
 """
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
+from rows import write_rows
 
 import sedil
 from sedil.imaging.images import read_grey
@@ -33,10 +33,7 @@ def main() -> None:
         for side in (8, 12, 16)
         for units in (1.0, 255.0)
     ]
-    with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(arguments.output, rows)
 
 
 def measure(side: int, units: float, training: list, held_out: list, n_patches: int) -> dict:

@@ -5,10 +5,10 @@ Writes results/metric.csv.
 """
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
+from rows import write_rows
 
 import sedil
 from sedil.imaging.images import read_grey
@@ -28,10 +28,7 @@ def main() -> None:
     patches = sedil.sample_patches(images, (8, 8), arguments.patches, random_state=0)
     patches = sedil.normalize_patches(patches)
     rows = [measure(metric, patches, arguments.iterations) for metric in ("balanced", "paper")]
-    with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(arguments.output, rows)
     ratio = rows[0]["objective"] / rows[1]["objective"]
     print(f"balanced / paper: {ratio:.3f} (bar: at most 0.25)")
 

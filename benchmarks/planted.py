@@ -5,13 +5,13 @@ Writes results/planted.csv. An atom is found when a learned one correlates with 
 """
 
 import argparse
-import csv
 import time
 from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from rows import write_rows
 
 import sedil
 
@@ -76,10 +76,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/planted.csv"))
     arguments = parser.parse_args()
     rows = [recover(case, seed) for case in CASES for seed in range(arguments.seeds)]
-    with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(arguments.output, rows)
     for case in CASES:
         shares = [row["share_found"] for row in rows if row["case"] == case.name]
         print(f"{case.name:14s} median {np.median(shares):.3f}  all {[round(share, 2) for share in shares]}")

@@ -5,11 +5,11 @@ Writes results/weights.csv. lambda = 1 / rho throughout; no test image is used.
 """
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
 from defaults import HELD_OUT, TRAINING
+from rows import write_rows
 from sklearn.linear_model import orthogonal_mp
 
 import sedil
@@ -29,10 +29,7 @@ def main() -> None:
         for names in (TRAINING, HELD_OUT)
     )
     rows = [row for side in (8, 12) for row in measure(side, training, held_out)]
-    with arguments.output.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(arguments.output, rows)
 
 
 def measure(side: int, training: list, held_out: list):

@@ -22,7 +22,7 @@ from sedil.coding.sparse_code import METHODS
 from sedil.dictionary import format_shape
 from sedil.errors import atom_counts
 from sedil.files import picture_format, require_writable, write_picture
-from sedil.learning.defaults import PRESETS
+from sedil.learning.defaults import PRESETS, default_atoms
 from sedil.learning.initial import STARTS
 
 app = typer.Typer(
@@ -292,8 +292,7 @@ def _atom_counts(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple
     """Atoms per axis as asked for; by default a redundancy of four, with one atom where the side is one."""
     if atoms is not None:
         return atom_counts(atoms[0] if len(atoms) == 1 else atoms, sides)
-    times = 4 if len(sides) == 1 else 2
-    return tuple(times * side if side > 1 else 1 for side in sides)
+    return (4 * sides[0],) if len(sides) == 1 and sides[0] > 1 else default_atoms(sides)
 
 
 def _read_images(files: Sequence[Path], patch: tuple[int, ...]) -> list[np.ndarray]:

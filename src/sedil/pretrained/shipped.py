@@ -1,4 +1,4 @@
-"""Loading the shipped dictionaries, and which one suits which noise."""
+"""Loading the shipped dictionaries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.errors import require_choice
 
 NAMES = ("separable-8x8", "separable-12x12", "unstructured-8x8")
+DEFAULT = "separable-12x12"  # of `sedil.denoise` for images
 
 
 @cache
@@ -27,8 +28,3 @@ def shipped_dictionary(name: str) -> SeparableDictionary:
     require_choice(name, "name", NAMES)
     with as_file(files("sedil.pretrained") / f"{name}.npz") as path:
         return SeparableDictionary.load(path)
-
-
-def for_noise(sigma: float) -> SeparableDictionary:
-    """The shipped dictionary that denoises best at noise `sigma` on the scale 0 to 255."""
-    return shipped_dictionary("separable-12x12")
