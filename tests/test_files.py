@@ -3,12 +3,16 @@ import os
 import pickle
 import re
 import stat
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import sedil
+from full_disk import no_space, stop_writes
 from sedil import files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
@@ -300,3 +304,81 @@ def test_file_has_the_usual_permissions(saved):
     with open(plain, "w"):
         pass
     assert stat.S_IMODE(saved.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+
+
+# A disk that fills up in the middle of a write, and Ctrl-C there
+
+
+@pytest.mark.parametrize("error", [no_space, KeyboardInterrupt])
+@pytest.mark.parametrize("exists", [False, True])
+def test_dictionary_that_cannot_be_written_whole_is_not_written(tmp_path, monkeypatch, error, exists):
+    path = tmp_path / "d.npz"
+    if exists:
+        SeparableDictionary([np.eye(2)]).save(path)
+    before = names(tmp_path)
+    stop_writes(monkeypatch, "d.npz", error)
+    with pytest.raises((OSError, KeyboardInterrupt)) as caught:
+        SeparableDictionary([np.eye(4)]).save(path)
+    if error is no_space:
+        assert str(caught.value) == f"Cannot write {path}: No space left on device."
+    assert names(tmp_path) == before
+    if exists:
+        assert sedil.load_dictionary(path).n_atoms == (2,)
+
+
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp", "pgm", "webp"])
+@pytest.mark.parametrize("error", [no_space, KeyboardInterrupt])
+def test_picture_that_cannot_be_written_whole_is_not_written(tmp_path, monkeypatch, suffix, error):
+    path = tmp_path / f"p.{suffix}"
+    stop_writes(monkeypatch, path.name, error)
+    with pytest.raises((OSError, KeyboardInterrupt)) as caught:
+        files.write_picture(path, np.zeros((80, 80), np.uint8))
+    if error is no_space:
+        assert str(caught.value) == f"Cannot write {path}: No space left on device."
+    assert names(tmp_path) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file size limits are those of POSIX: they were not tested")
+@pytest.mark.parametrize("suffix", ["png", "tif", "bmp", "pgm"])
+def test_last_bytes_of_a_picture_are_not_lost_when_the_disk_is_full(tmp_path, suffix):
+    whole, cut = tmp_path / f"whole.{suffix}", tmp_path / f"cut.{suffix}"
+    noise = np.random.default_rng(0).integers(0, 255, (300, 300), dtype=np.uint8)
+    files.write_picture(whole, noise)
+    program = (
+        "import resource, sys, numpy as np; from PIL import Image; from sedil.files import write_picture\n"
+        "pixels = np.random.default_rng(0).integers(0, 255, (300, 300), dtype=np.uint8)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)\n"
+        "write_picture(sys.argv[1], pixels)"
+    )
+    room = whole.stat().st_size - 1  # the system takes all bytes but the last one, and says so in a number
+    result = subprocess.run([sys.executable, "-c", program, cut, str(room)], capture_output=True, text=True)
+    assert f"Cannot write {cut}: File too large." in result.stderr
+    assert names(tmp_path) == [whole.name]
+
+
+# Pictures and folders
+
+
+def test_options_of_pillow_are_passed_on(tmp_path):
+    content = files.as_file_content("a.png", np.zeros((2, 2), np.uint8), dpi=(300, 300))
+    files.write_content(tmp_path / "a.png", content)
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.info["dpi"] == pytest.approx((300, 300), abs=0.1)
+
+
+def test_folder_is_made_in_one_that_exists(tmp_path):
+    files.make_folder(tmp_path / "new")
+    files.make_folder(tmp_path / "new")
+    assert (tmp_path / "new").is_dir()
+    with pytest.raises(
+        FileNotFoundError, match=r"Cannot make the folder .*a/b: the folder .*a does not exist"
+    ):
+        files.make_folder(tmp_path / "a" / "b")
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match=r"file is a file: give the name of a folder\."):
+        files.make_folder(tmp_path / "file")
+
+
+def test_folder_that_cannot_be_made_is_named(tmp_path):
+    with pytest.raises(OSError, match=r"Cannot make the folder .*: File name too long\."):
+        files.make_folder(tmp_path / ("n" * 300))

@@ -22,6 +22,7 @@ LAYERS = [
     {"imaging"},
     {"plots", "progress"},
     {"estimators", "demo"},
+    {"experiments"},
     {"cli"},
     {"__main__"},
 ]

@@ -10,6 +10,10 @@ from sedil import spheres
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import atom_counts, patch_lengths
 
+_THRESHOLD = (
+    3.05  # of `sedil.denoise` in multiples of sigma, chosen on photographs like that of learned atoms
+)
+
 
 def odct_factor(length: int, n_atoms: int) -> np.ndarray:
     """Cosines of `n_atoms` frequencies at `length` points, shape (length, n_atoms).
@@ -45,4 +49,4 @@ def odct(patch_shape: int | Sequence[int], n_atoms: int | Sequence[int]) -> Sepa
     patch_shape = patch_lengths(patch_shape)
     counts = atom_counts(n_atoms, patch_shape)
     factors = [odct_factor(length, count) for length, count in zip(patch_shape, counts, strict=True)]
-    return SeparableDictionary(factors, info={"method": "overcomplete DCT"})
+    return SeparableDictionary(factors, info={"method": "overcomplete DCT", "threshold": _THRESHOLD})

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from enum import Enum
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -20,10 +20,14 @@ import sedil
 from sedil import mosaic
 from sedil.coding.sparse_code import METHODS
 from sedil.dictionary import format_shape
-from sedil.errors import atom_counts
-from sedil.files import picture_format, require_writable, write_picture
+from sedil.errors import atom_counts, require_positive
+from sedil.experiments import commands as reproduce_commands
+from sedil.files import picture_format, require_writable
 from sedil.learning.defaults import PRESETS, default_atoms
 from sedil.learning.initial import STARTS
+
+if TYPE_CHECKING:
+    from sedil.imaging.denoise_files import Facts, Job, Outcome, Settings
 
 app = typer.Typer(
     help="Learn separable dictionaries, look at them, and denoise pictures with them.",
@@ -31,6 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(reproduce_commands.app, name="reproduce")
 # Names and paths are shown as they are: no markup, no emoji, no line breaks.
 console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
@@ -41,6 +46,14 @@ Method = Enum("Method", {name: name for name in METHODS})  # type: ignore[misc]
 
 _LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
 _MOST_SHOWN = 5  # entries of a list
+_DENOISE_EXAMPLES = """Examples:
+
+sedil denoise noisy.png clean.png --compare both.png
+
+sedil denoise a.png b.tif c.jpg clean/
+
+sedil denoise photos/ clean/ --stride 2
+"""
 
 
 @contextmanager
@@ -48,9 +61,13 @@ def clear_errors() -> Iterator[None]:
     """Turn an expected error into one sentence and exit code 1; anything else is a bug and is shown whole."""
     try:
         yield
-    except (ValueError, TypeError, OSError) as error:
-        complaints.print(Text.assemble(("error:", "bold red"), f" {error}"))
+    except (ValueError, TypeError, OSError, MemoryError) as error:
+        complaints.print(Text.assemble(("error:", "bold red"), f" {_sentence(error)}"))
         raise typer.Exit(1) from error
+
+
+def _sentence(error: Exception | None) -> str:
+    return str(error) or "There is not enough memory."  # Python says nothing when it runs out
 
 
 def _lengths(text: str) -> tuple[int, ...]:
@@ -185,13 +202,27 @@ def show(
         console.print(f"picture      {target}")
 
 
-@app.command()
+@app.command(epilog=_DENOISE_EXAMPLES)
 def denoise(
-    image: Annotated[Path, typer.Argument(help="A noisy picture.", metavar="IN")],
-    output: Annotated[Path, typer.Argument(help="Where the clean picture goes.", metavar="OUT")],
+    images: Annotated[
+        list[Path],
+        typer.Argument(  # readable or not: that is told with the other reasons, and stops no other picture
+            help="A noisy picture, several, or a folder of them.", metavar="IN", readable=False
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            help="Where the clean picture goes; for several a folder, where they keep their names.",
+            metavar="OUT",
+        ),
+    ],
     sigma: Annotated[
         float | None,
-        typer.Option(help="Standard deviation of the noise, in the units of the picture; default estimated."),
+        typer.Option(
+            help="Standard deviation of the noise in the units of the picture (0 to 255, or 0 to 65535 "
+            "with 16 bits); default estimated from each picture."
+        ),
     ] = None,
     dictionary: Annotated[
         Path | None,
@@ -200,43 +231,29 @@ def denoise(
     method: Annotated[Method, typer.Option(help="How patches are coded.")] = Method["refit"],
     stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
     compare: Annotated[
-        Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
+        Path | None,
+        typer.Option(
+            help="Where a picture with before and after side by side goes; for several a folder, not OUT."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Remove white Gaussian noise from a picture."""
-    from sedil.imaging.images import read_picture
-    from sedil.progress import patch_bar
+    """Remove white Gaussian noise from pictures.
+
+    The suffix of OUT chooses the format. Depth, transparency, colour profile
+    and camera facts are kept where it can hold them; what is lost is said.
+    """
+    from sedil.imaging.denoise_files import Settings, plan_one, plan_several
 
     with clear_errors():
-        pixels, alpha = read_picture(image)
-        targets = [output] if compare is None else [output, compare]
-        for path in targets:
-            if _is_among(path, [image]):
-                raise FileExistsError(f"{path} is the noisy picture itself: choose another name.")
-            _require_picture(path, force)
-        channel_axis = -1 if pixels.ndim == 3 else None
+        if sigma is not None:
+            require_positive(sigma, "sigma")
         loaded = None if dictionary is None else sedil.load_dictionary(dictionary)
-        if sigma is None:
-            sigma = sedil.estimate_noise(pixels, channel_axis)
-            console.print(f"estimated noise: sigma {sigma:.3g}")
-        began = time.perf_counter()
-        with patch_bar() as show:
-            clean = sedil.denoise(
-                pixels,
-                sigma,
-                loaded,
-                method=method.value,
-                stride=stride,
-                channel_axis=channel_axis,
-                progress=show,
-            )
-        write_picture(output, clean if alpha is None else _with_alpha(clean, alpha))
-        console.print(f"denoised     {format_shape(pixels.shape)} in {time.perf_counter() - began:.1f} s")
-        console.print(f"saved        {output}")
-        if compare is not None:
-            write_picture(compare, np.concatenate([pixels, clean], axis=1))
-            console.print(f"compared     {compare}")
+        settings = Settings(sigma, loaded, method.value, stride)
+        if len(images) == 1 and not images[0].is_dir():
+            _denoise_one(plan_one(images[0], output, compare, force), settings)
+        else:
+            _denoise_several(plan_several(images, output, compare, force), settings)
 
 
 @app.command()
@@ -267,10 +284,69 @@ def _places(output: Path, picture: Path | None, images: Sequence[Path], force: b
     return output, picture
 
 
-def _with_alpha(pixels: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """The pixels with their transparency as the last channel."""
-    colours = pixels if pixels.ndim == 3 else pixels[..., None]
-    return np.concatenate([colours, alpha[..., None].astype(pixels.dtype)], axis=-1)
+def _denoise_one(job: Job, settings: Settings) -> None:
+    from sedil.imaging.denoise_files import denoise_file, open_noisy
+    from sedil.progress import patch_bar
+
+    noisy = open_noisy(job, settings.sigma)
+    _tell_notes(noisy.facts)
+    if noisy.facts.estimated:
+        console.print(f"estimated noise: {_noise(noisy.facts)}")
+    began = time.perf_counter()
+    with patch_bar() as show:
+        denoise_file(noisy, settings, show)
+    seconds = time.perf_counter() - began
+    console.print(f"denoised     {format_shape(noisy.picture.pixels.shape)} in {seconds:.1f} s")
+    console.print(f"saved        {job.target}")
+    if job.comparison is not None:
+        console.print(f"compared     {job.comparison}")
+
+
+def _denoise_several(jobs: Sequence[Job], settings: Settings) -> None:
+    from sedil.imaging.denoise_files import denoise_files
+    from sedil.progress import patch_bar
+
+    console.print(f"denoising {_counted(len(jobs), 'picture')} into {jobs[0].target.parent}")
+    width = max(len(job.source.name) for job in jobs)
+    n_tried, failed = 0, []
+    began = time.perf_counter()
+    try:
+        with patch_bar() as show:
+            for outcome in denoise_files(jobs, settings, show):
+                n_tried += 1
+                _tell_outcome(outcome, width)
+                if outcome.error is not None:
+                    failed.append(outcome.job.source.name)
+    finally:  # after Ctrl-C too
+        seconds = time.perf_counter() - began
+        console.print(f"denoised     {n_tried - len(failed)} of {len(jobs)} in {seconds:.1f} s")
+    if n_tried < len(jobs):
+        raise OSError(f"The disk is full: {_counted(len(jobs) - n_tried, 'picture')} not tried.")
+    if failed:
+        raise OSError(f"{_counted(len(failed), 'picture')} failed: {', '.join(failed)}.")
+
+
+def _tell_outcome(outcome: Outcome, width: int) -> None:
+    """One line a file: its name, its noise and the time, or why it failed."""
+    if outcome.facts is not None:
+        _tell_notes(outcome.facts)
+    name = f"{outcome.job.source.name:{width}}"
+    if outcome.error is not None or outcome.facts is None:
+        complaints.print(Text.assemble(f"{name}  ", ("failed:", "bold red"), f" {_sentence(outcome.error)}"))
+        return
+    origin = "estimated" if outcome.facts.estimated else "given"
+    console.print(f"{name}  {_noise(outcome.facts)} ({origin})  {outcome.seconds:.1f} s")
+
+
+def _tell_notes(facts: Facts) -> None:
+    for note in facts.notes:
+        console.print(f"note: {note}")
+
+
+def _noise(facts: Facts) -> str:
+    if facts.sigma == 0:
+        return "none found, the picture stays as it is"
+    return f"sigma {facts.sigma:.3g}" if facts.sigma < 100 else f"sigma {facts.sigma:.0f}"
 
 
 def _is_among(path: Path, files: Sequence[Path]) -> bool:

@@ -1,13 +1,18 @@
-"""Archives: one ``.npz`` with arrays and a header of plain JSON; nothing is ever unpickled."""
+"""Files that are written in one step: archives and pictures.
+
+An archive is one ``.npz`` with arrays and a header of plain JSON; nothing is ever unpickled.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO
@@ -121,12 +126,32 @@ def _partial_file(path: Path) -> Iterator[BinaryIO]:
 
 def write_picture(path: str | Path, pixels: np.ndarray) -> None:
     """Write grey or colour pixels in the format of the suffix, in one step like `replacing`."""
+    write_content(path, as_file_content(path, pixels))
+
+
+def write_content(path: str | Path, content: memoryview) -> None:
+    """Write a whole file in one step like `replacing`."""
+    with replacing(path) as stream:
+        stream.write(content)
+
+
+def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> memoryview:
+    """What a file with the picture holds, in the format of the suffix; `options` are those of Pillow.
+
+    Made in memory: Pillow writes to files past Python's streams, and takes no notice of a disk that
+    fills up during its last write.
+    """
     from PIL import Image
 
     chosen = picture_format(path)
-    picture = Image.fromarray(pixels)
-    with replacing(path) as stream:
-        picture.save(stream, format=chosen)
+    stream = BytesIO()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of damaged camera facts, which are none of our making
+            Image.fromarray(pixels).save(stream, format=chosen, **options)
+    except (OSError, ValueError, TypeError) as error:
+        raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error
+    return stream.getbuffer()
 
 
 def picture_format(path: str | Path) -> str:
@@ -139,3 +164,18 @@ def picture_format(path: str | Path) -> str:
         came = f"{suffix} is not a picture format that can be written" if suffix else "it has no suffix"
         raise ValueError(f"Cannot write a picture to {path}: {came}: use .png.")
     return found
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder in one that exists, unless it is there."""
+    try:
+        folder.mkdir()
+    except FileExistsError as error:
+        if not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is a file: give the name of a folder.") from error
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"Cannot make the folder {folder}: the folder {folder.parent} does not exist."
+        ) from error
+    except OSError as error:
+        raise OSError(f"Cannot make the folder {folder}: {error.strerror}.") from error

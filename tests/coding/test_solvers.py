@@ -69,8 +69,8 @@ def test_admm_takes_fewer_iterations_than_fista():
     assert admm(problem, 1e-4, 2000).n_iterations < 0.7 * fista(problem, 1e-4, 2000).n_iterations
 
 
-def test_warm_start_at_the_solution_is_done_at_once(case):
-    from sedil.coding.fista import fista
+def test_warm_start_at_the_solution_is_done_at_the_first_look(case):
+    from sedil.coding.fista import CHECK_EVERY, fista
     from sedil.coding.problem import LassoProblem
     from sedil.engines import portable
 
@@ -78,9 +78,9 @@ def test_warm_start_at_the_solution_is_done_at_once(case):
     problem = LassoProblem.create(dictionary.factors, portable.pack(patches), 0.3)
     cold = fista(problem, 1e-6, 10000)
     warm = fista(problem, 1e-6, 10000, initial=cold.codes)
-    assert cold.n_iterations > 0
-    assert warm.n_iterations == 0
-    assert_array_equal(warm.codes, cold.codes)
+    assert cold.n_iterations > CHECK_EVERY
+    assert warm.n_iterations == CHECK_EVERY
+    assert_allclose(warm.codes, cold.codes, atol=1e-2)
 
 
 # Missing entries

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image
 
 from sedil.imaging.images import ImageFileError, find_images, read_grey, scikit_image_photographs
@@ -63,7 +64,7 @@ def test_palette_image_shows_its_colours(tmp_path):
 def test_broken_file_is_named(tmp_path):
     path = written(tmp_path / "broken.png", np.zeros((64, 64), np.uint8))
     path.write_bytes(path.read_bytes()[:40])
-    with pytest.raises(ImageFileError, match=r"broken\.png cannot be read as an image \(\w+\)"):
+    with pytest.raises(ImageFileError, match=r"broken\.png cannot be read as an image: it is .*damaged"):
         read_grey(path)
 
 
@@ -86,6 +87,27 @@ def test_folders_are_searched_with_their_subfolders_in_order(tmp_path):
     (tmp_path / "a" / "folder.png").mkdir()
     found = find_images([tmp_path / "a", tmp_path / "4.bmp"])
     assert [path.name for path in found] == ["1.png", "2.JPG", "3.TIF", "4.bmp"]
+
+
+def test_folders_are_searched_without_their_subfolders_if_asked(tmp_path):
+    (tmp_path / "deep").mkdir()
+    for name in ("b.png", "a.jpg", "deep/c.png"):
+        (tmp_path / name).touch()
+    assert [path.name for path in find_images([tmp_path], recursive=False)] == ["a.jpg", "b.png"]
+
+
+def test_hidden_files_and_folders_are_left_out(tmp_path):
+    folder = tmp_path / ".cache" / "photos"  # a hidden folder that is asked for is searched
+    (folder / ".trash").mkdir(parents=True)
+    for name in ("a.png", "._a.png", ".trash/b.png"):
+        (folder / name).touch()
+    assert [path.name for path in find_images([folder])] == ["a.png"]
+
+
+def test_deep_colours_become_deep_luma(tmp_path):
+    levels = LEVELS.astype(np.uint16) * 256 + 1
+    tifffile.imwrite(tmp_path / "deep.tif", np.stack([levels] * 3, axis=-1), photometric="rgb")
+    np.testing.assert_allclose(read_grey(tmp_path / "deep.tif"), levels, rtol=1e-6)
 
 
 def test_named_file_is_taken_whatever_its_suffix(tmp_path):

@@ -8,11 +8,15 @@ from sedil.coding.problem import CodingResult, LassoProblem, dot, iterate, soft_
 from sedil.engines import portable
 from sedil.engines.portable import Array
 
-_CHECK_EVERY = 10  # iterations between two looks at the duality gap, which costs about as much as one
+CHECK_EVERY = 10  # iterations between two looks at the duality gap, which costs about as much as one
 
 
 def fista(
-    problem: LassoProblem, tolerance: float, max_iterations: int, initial: Array | None = None
+    problem: LassoProblem,
+    tolerance: float,
+    max_iterations: int,
+    initial: Array | None = None,
+    check_every: int = CHECK_EVERY,
 ) -> CodingResult:
     """Solve the l1 problem for every sample on its own. Paper: Eq. (34).
 
@@ -38,4 +42,4 @@ def fista(
     if first is None:
         first = xp.zeros_like(portable.analyze(problem.factors, problem.patches))
     momentum = xp.ones_like(dot(problem.patches, problem.patches))
-    return iterate(problem, (first, first, momentum), step, tolerance, max_iterations, _CHECK_EVERY)
+    return iterate(problem, (first, first, momentum), step, tolerance, max_iterations, check_every)

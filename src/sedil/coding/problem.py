@@ -138,7 +138,8 @@ def iterate(
     xp = array_namespace(problem.patches)
     index = xp.arange(problem.n_samples, device=device_of(problem.patches))
     finished: list[tuple[Array, Array, Array]] = []
-    for iteration in range(max_iterations + 1):
+    for iteration in range(1, max_iterations + 1):
+        state = step(problem, state)
         if iteration % check_every == 0 or iteration == max_iterations:
             gap = problem.relative_gap(state[0])
             done = gap <= tolerance if iteration < max_iterations else xp.ones_like(gap, dtype=xp.bool)
@@ -150,7 +151,6 @@ def iterate(
                 problem = problem.take(staying)
                 state = tuple(xp.take(array, staying, axis=-1) for array in state)
                 index = xp.take(index, staying, axis=-1)
-        state = step(problem, state)
     codes, gap, index = (xp.concat(parts, axis=-1) for parts in zip(*finished, strict=True))
     order = xp.argsort(index)
     return CodingResult(xp.take(codes, order, axis=-1), xp.take(gap, order, axis=-1), iteration)

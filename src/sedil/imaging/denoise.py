@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from math import log10, prod, sqrt
-from typing import Any, NamedTuple
+from math import prod, sqrt
+from typing import Any
 
 import numpy as np
 
 from sedil import errors, pretrained
-from sedil.coding.fista import fista
-from sedil.coding.problem import LassoProblem
-from sedil.coding.pursuit import pursuit
-from sedil.coding.refit import refit
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import portable
+from sedil.engines import choose_engine
+from sedil.engines.threads import parallel_map, thread_count
 from sedil.imaging.noise import estimate_noise
-from sedil.imaging.patch_grid import Box, PatchGrid
-from sedil.imaging.threads import parallel_map, thread_count
+from sedil.imaging.patch_grid import PatchGrid
+from sedil.imaging.sums import CODERS, SUMS, Cleaning
 
-# Iterations that find the support: 30 and 200 give the same PSNR to 0.01 dB on photographs.
-_SUPPORT_ITERATIONS = 30
-_REFIT_ITERATIONS = 12
 _L1_PENALTY = 2.0  # sigma; the best constant for plain l1
+# sigma; on photographs the best constant from weak noise to strong (benchmarks/recipes.py). A dictionary
+# may know better: the atoms of the ODCT fit less well, so that detail needs a lower one.
+_REFIT_PENALTY = 3.25
+# Noise over contrast from which larger patches win: they average over more pixels.
+_STRONG_NOISE = 0.5
 _ARRAYS_PER_CODE = 10  # arrays as large as the codes that a solver holds at a time
-_LARGEST_BOX = 512  # patches; more of them leave the cache and run up to twice slower
+# Patches at a time. Portable: more of them leave the cache and run up to twice slower. Fused: enough to keep
+# all lanes busy; the box does not depend on the number of threads, so that neither does the result.
+_LARGEST_BOX = {"portable": 512, "fused": 8192}
 
 # Luminance and two chrominances as an orthonormal basis, so that white noise keeps its level in each.
 _OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 
 Progress = Callable[[int, int], None]
-Coder = Callable[[Sequence[np.ndarray], np.ndarray, float, float], np.ndarray]
 
 
 def denoise(
@@ -45,6 +45,7 @@ def denoise(
     channel_axis: int | None = None,
     max_memory: float = 512e6,
     threads: int | None = None,
+    engine: str | None = None,
     progress: Progress | None = None,
 ) -> np.ndarray:
     """Remove white Gaussian noise from an image.
@@ -60,14 +61,15 @@ def denoise(
     sigma : float, optional
         Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`.
     dictionary : SeparableDictionary, optional
-        Default for two axes: the shipped separable one of 12x12 patches.
+        Default for two axes: a shipped separable one, of 12x12 patches where the noise is weaker than half
+        of the contrast of the image (its standard deviation without the noise), else of 16x16 patches.
     method : {"refit", "l1", "pursuit"}, default "refit"
         "refit" finds the atoms by l1 and their coefficients by least squares; "l1" is the paper's Eq. (34),
         about 1 dB worse as it shrinks what it keeps; "pursuit" adds atoms until the residual is as large
         as the noise.
     threshold : float, optional
         In multiples of sigma. For "refit" and "l1" the l1 penalty: larger removes more noise and more detail;
-        default about 3.2 for "refit" (less for weak noise) and 2 for "l1". For "pursuit" the residual per
+        default 3.25 for "refit" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual per
         entry at which a patch is done; default a little above 1.
     stride : int, default 1
         Distance between neighbouring patches. 2 is four times faster and about 0.15 dB worse.
@@ -78,7 +80,9 @@ def denoise(
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image.
     threads : int, optional
-        Default: the environment variable OMP_NUM_THREADS, else one per core.
+        Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
+    engine : {"fused", "portable"}, optional
+        Default: "fused", many times faster, except for dictionaries of very many atoms.
     progress : callable, optional
         Called with the number of patches done and in all, now and then.
 
@@ -104,104 +108,60 @@ def denoise(
     errors.require_choice(method, "method", tuple(CODERS))
     errors.require_count(stride, "stride", minimum=1)
     errors.require_positive(max_memory, "max_memory")
-    n_threads = thread_count(threads)
+    if threads is not None:
+        errors.require_count(threads, "threads", minimum=1)
     if threshold is not None:
         errors.require_positive(threshold, "threshold")
     n_axes = pixels.ndim - (channel_axis is not None)
-    dictionary = dictionary or _default_dictionary(n_axes)
     channels = [pixels] if channel_axis is None else _split_channels(pixels, channel_axis)
+    dictionary = dictionary or default_dictionary(channels[0], sigma)
     patch_shape = signal_shape(dictionary, n_axes)
     _require_room(channels[0].shape, patch_shape)
     grid = PatchGrid(channels[0].shape, patch_shape, stride)
     counter = _Counter(progress, len(channels) * grid.n_patches)
     factors = dictionary.like(channels[0]).factors
     cleaned = []
+    cleaning = Cleaning(factors, grid, method, sigma, threshold or default_threshold(method, dictionary))
+    engine = choose_engine(engine, channels[0], dictionary.n_atoms)
     for channel in channels:
-        level = threshold or default_threshold(method, sigma, channel, prod(patch_shape))
-        plan = _Plan(factors, grid, CODERS[method], sigma, level)
-        cleaned.append(_denoise_channel(channel, plan, max_memory, n_threads, counter))
+        cleaned.append(
+            _denoise_channel(channel, cleaning, engine, max_memory, thread_count(threads), counter)
+        )
     result = cleaned[0] if channel_axis is None else _join_channels(cleaned, channel_axis)
     return as_dtype(result, image.dtype)
 
 
-class _Plan(NamedTuple):
-    """What is the same for all boxes of a channel."""
-
-    factors: Sequence[np.ndarray]
-    grid: PatchGrid
-    coder: Coder
-    sigma: float
-    threshold: float
-
-    def clean(self, channel: np.ndarray, box: Box) -> tuple[Box, np.ndarray, np.ndarray]:
-        """Extract the patches of a box, code and synthesise them; with their weights."""
-        patches = self.grid.extract(channel, box)
-        flat = patches.reshape(len(patches), -1).T  # packed: one patch a column
-        means = flat.mean(axis=0)
-        shape = tuple(factor.shape[0] for factor in self.factors)
-        codes = self.coder(self.factors, (flat - means).reshape(*shape, -1), self.sigma, self.threshold)
-        cleaned = portable.synthesize(self.factors, codes).reshape(flat.shape) + means
-        n_coefficients = np.count_nonzero(codes.reshape(-1, len(patches)), axis=0)
-        return box, cleaned.T.reshape(patches.shape), 1 / (1 + n_coefficients).astype(np.float32)
-
-
 def _denoise_channel(
-    channel: np.ndarray, plan: _Plan, max_memory: float, threads: int, counter: _Counter
+    channel: np.ndarray, cleaning: Cleaning, engine: str, max_memory: float, threads: int, counter: _Counter
 ) -> np.ndarray:
     """One grey image, box by box: extract, code, synthesise, add up."""
-    n_atoms = prod(factor.shape[1] for factor in plan.factors)
-    bytes_per_patch = 4 * (_ARRAYS_PER_CODE * n_atoms + 4 * prod(plan.grid.patch_shape))
-    boxes = plan.grid.boxes(min(int(max_memory / bytes_per_patch / threads), _LARGEST_BOX))
-    total, weight_total = np.zeros_like(channel), np.zeros_like(channel)
-    for box, patches, weights in parallel_map(partial(plan.clean, channel), boxes, threads):
-        weights = weights.reshape(-1, *(1,) * channel.ndim)
-        plan.grid.add(total, weights * patches, box)
-        plan.grid.add(weight_total, np.broadcast_to(weights, patches.shape), box)
-        counter.add(len(patches))
-    return total / weight_total
+    total, weight = np.zeros_like(channel), np.zeros_like(channel)
+    boxes = cleaning.grid.boxes(_patches_per_box(cleaning, engine, max_memory / threads))
+    for sums in parallel_map(partial(SUMS[engine], cleaning, channel), boxes, threads):
+        total[sums.place] += sums.total
+        weight[sums.place] += sums.weight
+        counter.add(sums.n_patches)
+    return total / weight
 
 
-def code_by_refit(
-    factors: Sequence[np.ndarray], patches: np.ndarray, sigma: float, threshold: float
-) -> np.ndarray:
-    """Support by l1, coefficients by least squares."""
-    problem = LassoProblem.create(factors, patches, threshold * sigma)
-    codes = fista(problem, tolerance=0, max_iterations=_SUPPORT_ITERATIONS).codes
-    return refit(problem, codes, _REFIT_ITERATIONS)
+def _patches_per_box(cleaning: Cleaning, engine: str, max_memory: float) -> int:
+    if engine == "fused":
+        return _LARGEST_BOX[engine]
+    n_atoms = prod(factor.shape[1] for factor in cleaning.factors)
+    bytes_per_patch = 4 * (_ARRAYS_PER_CODE * n_atoms + 4 * prod(cleaning.grid.patch_shape))
+    return min(int(max_memory / bytes_per_patch), _LARGEST_BOX[engine])
 
 
-def code_by_l1(
-    factors: Sequence[np.ndarray], patches: np.ndarray, sigma: float, threshold: float
-) -> np.ndarray:
-    """Codes of Eq. (34), to a relative duality gap of 1e-3."""
-    problem = LassoProblem.create(factors, patches, threshold * sigma)
-    return fista(problem, tolerance=1e-3, max_iterations=200).codes
-
-
-def code_by_pursuit(
-    factors: Sequence[np.ndarray], patches: np.ndarray, sigma: float, threshold: float
-) -> np.ndarray:
-    """Atoms until the residual is as large as the noise."""
-    n_entries = prod(patches.shape[:-1])
-    return pursuit(factors, patches, threshold * sigma * sqrt(n_entries), max(n_entries // 2, 1))
-
-
-CODERS: dict[str, Coder] = {"refit": code_by_refit, "l1": code_by_l1, "pursuit": code_by_pursuit}
-
-
-def default_threshold(method: str, sigma: float, image: np.ndarray, n_entries: int) -> float:
+def default_threshold(method: str, dictionary: SeparableDictionary) -> float:
     """Threshold in multiples of sigma, chosen on photographs that are not among the test images.
 
-    For "refit" it grows slowly with the noise relative to the contrast of the image, from 3.0 at a tenth
-    of it to 3.3 where both are equal. For "pursuit" it is one standard deviation above the expected length
-    of the noise.
+    For "pursuit" it is one standard deviation above the expected length of the noise.
     """
     if method == "l1":
         return _L1_PENALTY
     if method == "pursuit":
-        return sqrt(1 + sqrt(2 / n_entries))
-    contrast = sqrt(max(float(np.var(image, dtype=np.float64)) - sigma**2, (0.01 * sigma) ** 2))
-    return min(max(3.3 + 0.3 * log10(sigma / contrast), 2.9), 3.4)
+        return sqrt(1 + sqrt(2 / prod(dictionary.patch_shape)))
+    return dictionary.info.get("threshold", _REFIT_PENALTY)
 
 
 def signal_shape(dictionary: SeparableDictionary, n_axes: int) -> tuple[int, ...]:
@@ -257,13 +217,17 @@ def _checked_sigma(sigma: float, pixels: np.ndarray) -> float:
     return sigma
 
 
-def _default_dictionary(n_axes: int) -> SeparableDictionary:
-    if n_axes != 2:
+def default_dictionary(image: np.ndarray, sigma: float) -> SeparableDictionary:
+    """The shipped dictionary that restores photographs best at this noise level and fits into the image."""
+    if image.ndim != 2:
         raise ValueError(
-            f"There is no default dictionary for {n_axes} axes: give one, for example "
-            f"dictionary=sedil.odct({(8,) * n_axes}, 16), or channel_axis for colour."
+            f"There is no default dictionary for {image.ndim} axes: give one, for example "
+            f"dictionary=sedil.odct({(8,) * image.ndim}, 16), or channel_axis for colour."
         )
-    return pretrained.shipped_dictionary(pretrained.DEFAULT)
+    contrast = sqrt(max(float(np.var(image, dtype=np.float64)) - sigma**2, 0.0))
+    wanted = 16 if sigma > _STRONG_NOISE * contrast else 12
+    side = next((side for side in (16, 12) if side <= min(wanted, *image.shape)), 8)
+    return pretrained.shipped_dictionary(f"separable-{side}x{side}")
 
 
 def _require_room(shape: tuple[int, ...], patch_shape: tuple[int, ...]) -> None:

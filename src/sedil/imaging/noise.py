@@ -6,6 +6,7 @@ import numpy as np
 
 # High-pass filter of Daubechies' wavelet with two vanishing moments: blind to ramps, unit length.
 _DETAIL = np.array([1 - np.sqrt(3), np.sqrt(3) - 3, 3 + np.sqrt(3), -1 - np.sqrt(3)]) / np.sqrt(32)
+_ROUNDING = 1e-9  # of the largest value
 _MEDIAN_OF_NORMAL = 0.6744897501960817  # median of |z| for a standard normal z
 
 
@@ -42,6 +43,7 @@ def estimate_noise(image: np.ndarray, channel_axis: int | None = None) -> float:
             )
         windows = np.lib.stride_tricks.sliding_window_view(details, len(_DETAIL), axis=axis)
         details = windows @ _DETAIL
-    # Saturated and synthetic regions have no noise to show.
-    details = np.abs(details[details != 0])
+    # Saturated and synthetic regions have no noise to show, only what rounding leaves.
+    details = np.abs(details)
+    details = details[details > _ROUNDING * np.abs(np.asarray(image, np.float64)).max()]
     return float(np.median(details)) / _MEDIAN_OF_NORMAL if details.size else 0.0

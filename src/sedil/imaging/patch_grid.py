@@ -54,6 +54,16 @@ class PatchGrid:
         ]
         return product(*pieces)
 
+    def extent(self, box: Box) -> tuple[slice, ...]:
+        """The part of the image that the patches of a box cover."""
+        ends = zip(box, self.patch_shape, strict=True)
+        return tuple(slice(int(corners[0]), int(corners[-1]) + length) for corners, length in ends)
+
+    @staticmethod
+    def shifted(box: Box) -> Box:
+        """The same box inside its own extent."""
+        return tuple(corners - corners[0] for corners in box)
+
     def extract(self, image: np.ndarray, box: Box) -> np.ndarray:
         """Patches of a box as a copy, shape (n, *patch_shape)."""
         windows = np.lib.stride_tricks.sliding_window_view(image, self.patch_shape)

@@ -8,8 +8,7 @@ from importlib.resources import as_file, files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import require_choice
 
-NAMES = ("separable-8x8", "separable-12x12", "unstructured-8x8")
-DEFAULT = "separable-12x12"  # of `sedil.denoise` for images
+NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
 
 
 @cache
@@ -18,7 +17,7 @@ def shipped_dictionary(name: str) -> SeparableDictionary:
 
     Parameters
     ----------
-    name : {"separable-8x8", "separable-12x12", "unstructured-8x8"}
+    name : {"separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8"}
 
     Returns
     -------

@@ -12,8 +12,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
-from sedil.errors import require_count
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -21,11 +19,14 @@ _WAITING_PER_THREAD = 4  # tasks submitted ahead, so that memory stays bounded
 
 
 def thread_count(threads: int | None) -> int:
-    """The number asked for, else OMP_NUM_THREADS, else one per core."""
+    """The number asked for, else NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core of this process."""
     if threads is not None:
-        return require_count(threads, "threads", minimum=1)
-    wanted = os.environ.get("OMP_NUM_THREADS", "")
-    return int(wanted) if wanted.isdigit() and int(wanted) > 0 else os.cpu_count() or 1
+        return threads
+    for variable in ("NUMBA_NUM_THREADS", "OMP_NUM_THREADS"):
+        wanted = os.environ.get(variable, "")
+        if wanted.isdigit() and int(wanted) > 0:
+            return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:

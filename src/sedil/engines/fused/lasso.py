@@ -1,0 +1,223 @@
+"""FISTA on lanes: each column of a block solves the l1 problem of one sample.
+
+The same iteration as `sedil.coding.fista`. A lane whose sample is done takes the next one at once, so that
+all lanes work until the last samples, however different they are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sedil.engines.fused.blocks import WIDTH, Operator, analyze, synthesize, workspace
+
+IDLE = -1  # in `Lanes.sample`: no sample is left for this lane
+
+
+class Rule(NamedTuple):
+    """When a sample is done.
+
+    Attributes
+    ----------
+    step : float, 1 / ||D||^2
+    tolerance : relative duality gap
+    max_iterations, check_every : iterations at most, and between two looks at the gap
+    """
+
+    step: np.float32
+    tolerance: np.float32
+    max_iterations: int
+    check_every: int
+
+    @classmethod
+    def create(cls, step: float, tolerance: float, max_iterations: int, check_every: int = 10) -> Rule:
+        """The rule in the types that the kernels are compiled for.
+
+        Lanes of different age look at their gaps together, so the last look must coincide with one of those.
+        """
+        every = max(n for n in range(1, check_every + 1) if max_iterations % n == 0)
+        return cls(np.float32(step), np.float32(tolerance), int(max_iterations), every)
+
+
+class Lanes(NamedTuple):
+    """The state of a block: arrays of shape (entries, WIDTH), and one value per lane.
+
+    Attributes
+    ----------
+    patches, known, residual : entries of the patch
+    codes, ahead, slope : entries of the code
+    thresholds : (n_atoms,), the penalty of each coefficient
+    sample, iteration : which sample the lane solves, and for how many iterations it has
+    momentum, gap : of the lane
+    room : what lies between two products
+    """
+
+    patches: np.ndarray
+    known: np.ndarray
+    residual: np.ndarray
+    codes: np.ndarray
+    ahead: np.ndarray
+    slope: np.ndarray
+    thresholds: np.ndarray
+    sample: np.ndarray
+    iteration: np.ndarray
+    momentum: np.ndarray
+    gap: np.ndarray
+    room: np.ndarray
+
+    @classmethod
+    def create(cls, operator: Operator, thresholds: float | np.ndarray) -> Lanes:
+        """All lanes idle, all entries known."""
+        length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
+        return cls(
+            np.zeros((length, WIDTH), np.float32),
+            np.ones((length, WIDTH), np.float32),
+            np.zeros((length, WIDTH), np.float32),
+            np.zeros((count, WIDTH), np.float32),
+            np.zeros((count, WIDTH), np.float32),
+            np.zeros((count, WIDTH), np.float32),
+            np.broadcast_to(thresholds, (count,)).astype(np.float32),
+            np.full(WIDTH, IDLE, np.int64),
+            np.zeros(WIDTH, np.int64),
+            np.ones(WIDTH, np.float32),
+            np.zeros(WIDTH, np.float32),
+            workspace(operator),
+        )
+
+
+@njit(nogil=True, cache=True)
+def enter(lanes, lane, sample):
+    """Start a lane anew; its patch, its mask and its first codes are set by the caller."""
+    lanes.sample[lane] = sample
+    lanes.iteration[lane] = 0
+    lanes.momentum[lane] = 1
+
+
+@njit(nogil=True, cache=True)
+def clear_codes(lanes, lane):
+    """Let a lane start at the zero code."""
+    for entry in range(lanes.codes.shape[0]):
+        lanes.codes[entry, lane] = 0
+        lanes.ahead[entry, lane] = 0
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def correlate_residual(operator, lanes, codes):
+    """``slope = D^T M (s - D x)``."""
+    synthesize(operator, codes, lanes.residual, lanes.room)
+    for entry in range(lanes.residual.shape[0]):
+        for lane in range(WIDTH):
+            difference = lanes.patches[entry, lane] - lanes.residual[entry, lane]
+            lanes.residual[entry, lane] = difference * lanes.known[entry, lane]
+    analyze(operator, lanes.residual, lanes.slope, lanes.room)
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def iterate(operator, lanes, step):
+    """One iteration of FISTA with restart on all lanes."""
+    correlate_residual(operator, lanes, lanes.ahead)
+    uphill = np.zeros(WIDTH, np.float32)
+    zero = np.float32(0)
+    for entry in range(lanes.codes.shape[0]):
+        threshold = step * lanes.thresholds[entry]
+        for lane in range(WIDTH):
+            ahead = lanes.ahead[entry, lane]
+            moved = ahead + step * lanes.slope[entry, lane]
+            new = max(moved - threshold, zero) + min(moved + threshold, zero)
+            uphill[lane] += (ahead - new) * (new - lanes.codes[entry, lane])
+            lanes.slope[entry, lane] = new
+    weights = np.empty(WIDTH, np.float32)
+    for lane in range(WIDTH):
+        momentum = np.float32(1) if uphill[lane] > 0 else lanes.momentum[lane]
+        following = np.float32(0.5) * (1 + np.sqrt(1 + 4 * momentum * momentum))
+        weights[lane] = (momentum - 1) / following
+        lanes.momentum[lane] = following
+        lanes.iteration[lane] += 1
+    for entry in range(lanes.codes.shape[0]):
+        for lane in range(WIDTH):
+            new = lanes.slope[entry, lane]
+            lanes.ahead[entry, lane] = new + weights[lane] * (new - lanes.codes[entry, lane])
+            lanes.codes[entry, lane] = new
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def measure_gaps(operator, lanes):
+    """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
+    correlate_residual(operator, lanes, lanes.codes)
+    excess, length = np.zeros(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
+    energy, product, zero_cost = (
+        np.zeros(WIDTH, np.float32),
+        np.zeros(WIDTH, np.float32),
+        np.zeros(WIDTH, np.float32),
+    )
+    for entry in range(lanes.codes.shape[0]):
+        threshold = lanes.thresholds[entry]
+        inverse = 1 / threshold
+        for lane in range(WIDTH):
+            excess[lane] = max(excess[lane], abs(lanes.slope[entry, lane]) * inverse)
+            length[lane] += threshold * abs(lanes.codes[entry, lane])
+    for entry in range(lanes.residual.shape[0]):
+        for lane in range(WIDTH):
+            residual, patch = lanes.residual[entry, lane], lanes.patches[entry, lane]
+            energy[lane] += residual * residual
+            product[lane] += residual * patch
+            zero_cost[lane] += patch * patch
+    for lane in range(WIDTH):
+        scale = 1 / max(excess[lane], np.float32(1))
+        primal = energy[lane] / 2 + length[lane]
+        dual = scale * product[lane] - scale * scale * energy[lane] / 2
+        lanes.gap[lane] = 2 * (primal - dual) / zero_cost[lane] if zero_cost[lane] > 0 else 0
+
+
+@njit(nogil=True, cache=True)
+def is_done(lanes, lane, rule):
+    """Whether a lane's sample is solved, or out of iterations."""
+    return lanes.gap[lane] <= rule.tolerance or lanes.iteration[lane] >= rule.max_iterations
+
+
+@njit(nogil=True, cache=True)
+def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
+    """Codes of all `patches`, in place of the first ones.
+
+    Parameters
+    ----------
+    operator : Operator
+    lanes : Lanes
+    rule : Rule
+    patches : (n, entries)
+    known : (n, entries), 1 where data is known; or (0, entries) if all is
+    codes : (n, atoms): where to start, and then the result
+    gaps, iterations : (n,), results
+    """
+    waiting, working = 0, 0
+    for lane in range(WIDTH):
+        if waiting < len(patches):
+            _load(lanes, lane, waiting, patches, known, codes)
+            waiting, working = waiting + 1, working + 1
+    while working:
+        for _ in range(rule.check_every):
+            iterate(operator, lanes, rule.step)
+        measure_gaps(operator, lanes)
+        for lane in range(WIDTH):
+            sample = lanes.sample[lane]
+            if sample == IDLE or not is_done(lanes, lane, rule):
+                continue
+            codes[sample] = lanes.codes[:, lane]
+            gaps[sample], iterations[sample] = lanes.gap[lane], lanes.iteration[lane]
+            lanes.sample[lane] = IDLE
+            working -= 1
+            if waiting < len(patches):
+                _load(lanes, lane, waiting, patches, known, codes)
+                waiting, working = waiting + 1, working + 1
+
+
+@njit(nogil=True, cache=True)
+def _load(lanes, lane, sample, patches, known, codes):
+    enter(lanes, lane, sample)
+    lanes.patches[:, lane] = patches[sample]
+    lanes.codes[:, lane] = codes[sample]
+    lanes.ahead[:, lane] = codes[sample]
+    if len(known):
+        lanes.known[:, lane] = known[sample]

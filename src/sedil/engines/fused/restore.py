@@ -1,0 +1,122 @@
+"""Restoration in one pass: patches out of the image, codes, cleaned patches into the sums, lane by lane."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sedil.engines.fused import lasso, pursuit
+from sedil.engines.fused.blocks import WIDTH
+from sedil.engines.fused.lasso import IDLE
+from sedil.engines.fused.support import gather, refit
+
+
+class Piece(NamedTuple):
+    """A contiguous part of an image, its patches, and the sums over them.
+
+    Attributes
+    ----------
+    pixels, total, weight : (n_pixels,), flat
+    corners : (n_patches,), place of the first entry of each patch
+    offsets : (entries,), places of the entries of a patch from there
+    """
+
+    pixels: np.ndarray
+    total: np.ndarray
+    weight: np.ndarray
+    corners: np.ndarray
+    offsets: np.ndarray
+
+
+@njit(nogil=True, cache=True)
+def denoise_by_l1(operator, lanes, rule, support, refits, piece):
+    """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
+    waiting, working = 0, 0
+    for lane in range(WIDTH):
+        lanes.sample[lane] = IDLE
+        if waiting < len(piece.corners):
+            _load(lanes, lane, waiting, piece)
+            waiting, working = waiting + 1, working + 1
+    while working:
+        for _ in range(rule.check_every):
+            lasso.iterate(operator, lanes, rule.step)
+        lasso.measure_gaps(operator, lanes)
+        for lane in range(WIDTH):
+            if lanes.sample[lane] == IDLE or not lasso.is_done(lanes, lane, rule):
+                continue
+            support.patch[:] = lanes.patches[:, lane]
+            size = gather(operator, support, lanes.codes[:, lane])
+            refit(support, size, refits)
+            add_patch(piece, lanes.sample[lane], support.residual, size)
+            lanes.sample[lane] = IDLE
+            working -= 1
+            if waiting < len(piece.corners):
+                _load(lanes, lane, waiting, piece)
+                waiting, working = waiting + 1, working + 1
+
+
+@njit(nogil=True, cache=True)
+def _load(lanes, lane, sample, piece):
+    lasso.enter(lanes, lane, sample)
+    lasso.clear_codes(lanes, lane)
+    extract(piece, sample, lanes.patches, lane)
+
+
+@njit(nogil=True, cache=True)
+def denoise_by_pursuit(operator, pursuers, max_energy, piece):
+    """Give each patch atoms until its residual is small enough, add it to the sums."""
+    waiting, working = 0, 0
+    most = pursuers.chosen.shape[1]
+    best = np.zeros(WIDTH, np.int64)
+    for lane in range(WIDTH):
+        pursuers.sample[lane] = IDLE
+        if waiting < len(piece.corners):
+            _load_pursuer(pursuers, lane, waiting, piece)
+            waiting, working = waiting + 1, working + 1
+    while working:
+        pursuit.best_atoms(operator, pursuers, best)
+        for lane in range(WIDTH):
+            while pursuers.sample[lane] != IDLE and not pursuit.goes_on(
+                operator, pursuers, lane, best[lane], max_energy, most
+            ):
+                add_patch(piece, pursuers.sample[lane], pursuers.residual[:, lane], pursuers.size[lane])
+                pursuers.sample[lane] = IDLE
+                working -= 1
+                if waiting < len(piece.corners):
+                    _load_pursuer(pursuers, lane, waiting, piece)
+                    waiting, working = waiting + 1, working + 1
+                    if pursuers.energy[lane] > max_energy:
+                        break  # its correlations are not known yet
+
+
+@njit(nogil=True, cache=True)
+def _load_pursuer(pursuers, lane, sample, piece):
+    extract(piece, sample, pursuers.residual, lane)
+    pursuit.enter(pursuers, lane, sample)
+
+
+@njit(nogil=True, cache=True)
+def extract(piece, sample, block, lane):
+    """Put a patch into a lane of a block, without its mean."""
+    corner = piece.corners[sample]
+    mean = np.float32(0)
+    for entry in range(len(piece.offsets)):
+        value = piece.pixels[corner + piece.offsets[entry]]
+        block[entry, lane] = value
+        mean += value
+    mean /= len(piece.offsets)
+    for entry in range(len(piece.offsets)):
+        block[entry, lane] -= mean
+
+
+@njit(nogil=True, cache=True)
+def add_patch(piece, sample, residual, size):
+    """Add the patch without `residual` to the sums; one of few atoms counts more."""
+    corner = piece.corners[sample]
+    weight = 1 / np.float32(1 + size)
+    for entry in range(len(piece.offsets)):
+        place = corner + piece.offsets[entry]
+        piece.total[place] += weight * (piece.pixels[place] - residual[entry])
+        piece.weight[place] += weight

@@ -1,0 +1,152 @@
+"""Least squares on the support of one sample.
+
+The same conjugate gradients as `sedil.coding.refit`, on the few atoms in use, which are written out as rows:
+the supports are so small that this costs less than one product with the whole dictionary.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from sedil.engines.fused.blocks import Operator
+
+_RELATIVE_RESIDUAL = np.float32(1e-4)
+_LEAST_CURVATURE = np.float32(1e-5)
+
+
+class Support(NamedTuple):
+    """Room for one sample and the atoms that it uses.
+
+    Attributes
+    ----------
+    patch, known, residual, product : (entries,)
+    used : (atoms,), which atoms are in use
+    coefficients, slope, direction : (atoms,), of those
+    atoms : (atoms, entries), those atoms as rows
+    """
+
+    patch: np.ndarray
+    known: np.ndarray
+    residual: np.ndarray
+    product: np.ndarray
+    used: np.ndarray
+    coefficients: np.ndarray
+    slope: np.ndarray
+    direction: np.ndarray
+    atoms: np.ndarray
+
+    @classmethod
+    def create(cls, operator: Operator) -> Support:
+        """For samples of this dictionary, all entries known."""
+        length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
+        return cls(
+            patch=np.zeros(length, np.float32),
+            known=np.ones(length, np.float32),
+            residual=np.zeros(length, np.float32),
+            product=np.zeros(length, np.float32),
+            used=np.zeros(count, np.int64),
+            coefficients=np.zeros(count, np.float32),
+            slope=np.zeros(count, np.float32),
+            direction=np.zeros(count, np.float32),
+            # Pages of rows that are never used are never taken from the system.
+            atoms=np.empty((count, length), np.float32),
+        )
+
+
+@njit(nogil=True, cache=True)
+def write_atom(operator, index, atom):
+    """Write the atom of this index, the product of one column per factor."""
+    atom[0] = 1
+    written, start, rest = 1, 0, len(atom)
+    remaining = 1
+    for axis in range(len(operator.counts)):
+        remaining *= operator.counts[axis]
+    for axis in range(len(operator.counts)):
+        length, count = operator.lengths[axis], operator.counts[axis]
+        remaining //= count
+        column = start + (index // remaining) * length
+        index %= remaining
+        rest //= length
+        # From the last entry backwards, so that none is overwritten before it is used.
+        for old in range(written - 1, -1, -1):
+            value = atom[old]
+            for row in range(length - 1, -1, -1):
+                atom[old * length + row] = value * operator.analysis[column + row]
+        written *= length
+        start += length * count
+
+
+@njit(nogil=True, cache=True)
+def gather(operator, support, codes):
+    """Find the atoms that `codes` uses and write them out; returns their number."""
+    size = 0
+    for index in range(len(codes)):
+        if codes[index] != 0:
+            support.used[size] = index
+            support.coefficients[size] = codes[index]
+            write_atom(operator, index, support.atoms[size])
+            size += 1
+    return size
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def combine(support, size, coefficients, out):
+    """``out = M sum_j coefficients[j] atoms[j]``."""
+    out[:] = 0
+    for atom in range(size):
+        coefficient = coefficients[atom]
+        for entry in range(len(out)):
+            out[entry] += coefficient * support.atoms[atom, entry]
+    for entry in range(len(out)):
+        out[entry] *= support.known[entry]
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def correlate(support, size, values, out):
+    """``out[j] = <atoms[j], values>``; returns the squared length of `out`."""
+    squared = np.float32(0)
+    for atom in range(size):
+        total = np.float32(0)
+        for entry in range(len(values)):
+            total += support.atoms[atom, entry] * values[entry]
+        out[atom] = total
+        squared += total * total
+    return squared
+
+
+@njit(nogil=True, cache=True, fastmath=True)
+def refit(support, size, max_iterations):
+    """Least squares from the coefficients at hand; leaves ``M (s - D x)`` in `support.residual`."""
+    combine(support, size, support.coefficients, support.residual)
+    energy = np.float32(0)
+    for entry in range(len(support.patch)):
+        energy += support.patch[entry] * support.patch[entry]
+        support.residual[entry] = support.known[entry] * support.patch[entry] - support.residual[entry]
+    squared = correlate(support, size, support.residual, support.slope)
+    support.direction[:size] = support.slope[:size]
+    goal = _RELATIVE_RESIDUAL * _RELATIVE_RESIDUAL * energy
+    for _ in range(max_iterations):
+        if squared <= goal:
+            break
+        combine(support, size, support.direction, support.product)
+        curvature, length = np.float32(0), np.float32(0)
+        for entry in range(len(support.product)):
+            curvature += support.product[entry] * support.product[entry]
+        for atom in range(size):
+            length += support.direction[atom] * support.direction[atom]
+        # Dependent atoms leave directions without curvature, where rounding alone would set the step.
+        if curvature <= _LEAST_CURVATURE * length:
+            break
+        step = squared / curvature
+        for atom in range(size):
+            support.coefficients[atom] += step * support.direction[atom]
+        for entry in range(len(support.residual)):
+            support.residual[entry] -= step * support.product[entry]
+        new_squared = correlate(support, size, support.residual, support.slope)
+        ratio = new_squared / squared
+        for atom in range(size):
+            support.direction[atom] = support.slope[atom] + ratio * support.direction[atom]
+        squared = new_squared

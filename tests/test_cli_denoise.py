@@ -1,0 +1,325 @@
+"""`sedil denoise` with several files, and with files of all kinds."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tifffile
+from PIL import Image
+from typer.testing import CliRunner
+
+from full_disk import no_space, stop_writes
+from sedil.cli import app
+
+RAMP = np.linspace(60, 180, 40)[:, None] + np.zeros(48)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working folder with noisy pictures in ``photos``."""
+    monkeypatch.chdir(tmp_path)
+    Path("photos").mkdir()
+    for seed, name in enumerate(("a.png", "b.jpg", "c.tif")):
+        Image.fromarray(noisy(seed)).save(f"photos/{name}", **({"quality": 95} if name == "b.jpg" else {}))
+    return tmp_path
+
+
+def noisy(seed=0, dtype=np.uint8, scale=1.0, channels=None):
+    rng = np.random.default_rng(seed)
+    ramp = RAMP if channels is None else np.stack([RAMP] * channels, axis=-1)
+    pixels = scale * (ramp + 15 * rng.standard_normal(ramp.shape))
+    return (
+        pixels.clip(0, np.iinfo(dtype).max).astype(dtype)
+        if np.dtype(dtype).kind == "u"
+        else pixels.astype(dtype)
+    )
+
+
+def denoise(*arguments):
+    return CliRunner().invoke(app, ["denoise", *map(str, arguments), "--stride", "6"])
+
+
+def cleaner(name, original, scale=1.0):
+    """How much of the squared error is left."""
+    pixels = tifffile.imread(name) if name.endswith(".tif") else np.asarray(Image.open(name))
+    clean = scale * RAMP.reshape(*RAMP.shape, *[1] * (original.ndim - 2))
+    return np.mean((pixels.astype(float) - clean) ** 2) / np.mean((original.astype(float) - clean) ** 2)
+
+
+def leftovers(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+PHOTOS = ["photos/a.png", "photos/b.jpg", "photos/c.tif"]
+
+
+# Several files
+
+
+@pytest.mark.parametrize("places", [["photos"], PHOTOS])
+def test_several_pictures_go_into_a_folder(folder, places):
+    result = denoise(*places, "clean")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == "denoising 3 pictures into clean"
+    for line, name in zip(lines[1:4], ("a.png", "b.jpg", "c.tif"), strict=True):
+        assert line.startswith(f"{name}  sigma 1")
+        assert " (estimated)  " in line
+        assert line.endswith(" s")
+    assert "100%" in result.stdout
+    assert lines[-1].startswith("denoised     3 of 3 in ")
+    assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif"]
+    assert cleaner("clean/a.png", noisy(0)) < 0.3
+    assert cleaner("clean/c.tif", noisy(2)) < 0.3
+
+
+def test_given_noise_is_told(folder):
+    assert "a.png  sigma 15 (given)  " in denoise(*PHOTOS, "clean", "--sigma", 15).stdout
+
+
+def test_comparisons_go_into_their_own_folder(folder):
+    assert denoise("photos", "clean", "--compare", "both").exit_code == 0
+    with Image.open("both/a.png") as picture:
+        assert picture.size == (96, 40)
+        np.testing.assert_array_equal(np.asarray(picture)[:, :48], noisy(0))
+    assert leftovers(folder / "both") == leftovers(folder / "clean")
+
+
+def test_bad_files_do_not_stop_the_others(folder):
+    Path("photos/aa.png").write_bytes(b"not a picture")
+    Path("photos/b0.png").write_bytes(Path("photos/a.png").read_bytes()[:-900])
+    Image.fromarray(np.arange(15, dtype=np.uint8).reshape(3, 5) * 10).save("photos/tiny.png")
+    result = denoise("photos", "clean")
+    assert result.exit_code == 1
+    complaints = result.stderr.splitlines()
+    assert complaints[0].startswith(
+        "aa.png    failed: photos/aa.png cannot be read as an image: it is no pict"
+    )
+    assert "b0.png    failed: photos/b0.png cannot be read as an image: it is damaged" in complaints[1]
+    assert "tiny.png  failed: The noise of an image of shape (3, 5) cannot be estimated" in complaints[2]
+    assert complaints[-1] == "error: 3 pictures failed: aa.png, b0.png, tiny.png."
+    assert "denoised     3 of 6 in " in result.stdout
+    assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif"]
+
+
+def test_one_picture_in_a_folder_and_one_failure_are_singular(folder):
+    Path("one").mkdir()
+    Path("one/bad.png").touch()
+    result = denoise("one", "clean")
+    assert "denoising 1 picture into clean" in result.stdout
+    assert "error: 1 picture failed: bad.png." in result.stderr
+
+
+def test_existing_results_are_refused_before_any_work(folder):
+    Path("clean").mkdir()
+    Path("clean/b.jpg").write_bytes(b"precious")
+    result = denoise("photos", "clean")
+    assert result.exit_code == 1
+    assert result.stderr == "error: clean/b.jpg exists already: choose another name or add --force.\n"
+    assert leftovers(folder / "clean") == ["b.jpg"]
+    assert denoise("photos", "clean", "--force").exit_code == 0
+    assert Path("clean/b.jpg").read_bytes() != b"precious"
+
+
+def test_one_picture_goes_into_a_folder_that_exists(folder):
+    Path("clean").mkdir()
+    result = denoise("photos/a.png", "clean")
+    assert result.exit_code == 0, result.output
+    assert "saved        clean/a.png" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["photos", "no/clean"], "Cannot make the folder no/clean: the folder no does not exist."),
+        (PHOTOS, "photos/c.tif is a file: several pictures go into a folder, which comes last."),
+        (["photos/a.png", "photos/b.jpg", "old.txt"], "old.txt is a file: several pictures go into"),
+        (["photos", "photos", "--force"], "photos/a.png is the noisy picture itself: choose another name"),
+        (["photos", "clean", "--compare", "old.txt"], "old.txt is a file: give the name of a folder."),
+        (["photos", "clean", "--compare", "clean"], "would be both the result and the comparison"),
+        (["photos", "clean", "--sigma", "-1"], "sigma must be a finite positive number, got -1"),
+        (["photos", "clean", "-d", "gone.npz"], "There is no file gone.npz."),
+        (["photos/a.png", "no/a.png"], "Cannot write no/a.png: the folder no does not exist."),
+        (["photos/a.png", "new"], "Cannot write a picture to new: it has no suffix: use .png."),
+        (["empty", "clean"], "The folder empty holds no images"),
+    ],
+)
+def test_mistakes_are_answered_before_any_work(folder, arguments, message):
+    Path("old.txt").touch()
+    Path("empty").mkdir()
+    before = leftovers(folder)
+    result = denoise(*arguments)
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert leftovers(folder) == before
+
+
+def test_help_shows_how_it_is_called():
+    words = " ".join(CliRunner().invoke(app, ["denoise", "--help"]).output.replace("│", " ").split())
+    for part in ("sedil denoise photos/ clean/ --stride 2", "for several a folder, not OUT", "65535 with 16"):
+        assert part in words
+
+
+# Files of all kinds
+
+
+def test_deep_colours_stay_deep(folder):
+    for name in ("deep.tif", "deep.png"):
+        original = noisy(0, np.uint16, 257, channels=3)
+        tifffile.imwrite("deep.tif", original, photometric="rgb")
+        if name == "deep.png":
+            assert denoise("deep.tif", "deep.png", "--sigma", 10).exit_code == 0
+        result = denoise(name, f"clean_{name}")
+        assert result.exit_code == 0, result.output
+        assert "note" not in result.stdout
+    clean = tifffile.imread("clean_deep.tif")
+    assert clean.dtype == np.uint16
+    assert len(np.unique(clean & 255)) > 100  # the lower bytes hold something
+    assert cleaner("clean_deep.tif", original, 257) < 0.3
+
+
+def test_floats_stay_floats(folder):
+    original = noisy(0, np.float32, 1 / 255)
+    tifffile.imwrite("float.tif", original)
+    assert denoise("float.tif", "clean.tif").exit_code == 0
+    assert tifffile.imread("clean.tif").dtype == np.float32
+    assert cleaner("clean.tif", original, 1 / 255) < 0.3
+    refused = denoise("float.tif", "clean.png")
+    assert refused.stderr == "error: Cannot write clean.png: PNG cannot hold float32 pixels: use .tif.\n"
+
+
+def test_what_the_result_cannot_hold_is_said_before_the_work(folder):
+    tifffile.imwrite("deep.tif", noisy(0, np.uint16, 257, channels=3), photometric="rgb")
+    result = denoise("deep.tif", "clean.jpg")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0] == (
+        "note: clean.jpg is written with 8 bits per channel instead of 16, as JPEG holds no more: "
+        ".png and .tif keep all."
+    )
+    assert lines[1].startswith("estimated noise: sigma 3")
+    assert cleaner("clean.jpg", noisy(0, channels=3)) < 0.3
+
+
+def test_transparency_that_is_lost_is_said(folder):
+    Image.fromarray(np.dstack([noisy(0, channels=3), noisy(1)])).save("rgba.png")
+    result = denoise("rgba.png", "clean.jpg")
+    assert "note: clean.jpg is written without transparency, which JPEG cannot hold" in result.stdout
+    assert result.exit_code == 0, result.output
+
+
+def test_deep_transparency_is_kept_as_it_is(folder):
+    alpha = noisy(1, np.uint16, 257)
+    original = np.dstack([noisy(0, np.uint16, 257, channels=3), alpha])
+    tifffile.imwrite("deep.tif", original, photometric="rgb", extrasamples=["unassalpha"])
+    assert denoise("deep.tif", "clean.tif").exit_code == 0
+    np.testing.assert_array_equal(tifffile.imread("clean.tif")[..., 3], alpha)
+
+
+def test_rotated_photograph_is_written_upright_with_its_facts(folder):
+    exif = Image.Exif()
+    exif[274], exif[271] = 6, "maker"
+    Image.fromarray(noisy(0)).save("photo.jpg", exif=exif, quality=95, dpi=(300, 300))
+    assert denoise("photo.jpg", "clean.jpg").exit_code == 0
+    with Image.open("clean.jpg") as picture:
+        assert picture.size == (40, 48)
+        assert picture.getexif().get(274, 1) == 1
+        assert picture.getexif()[271] == "maker"
+        assert picture.info["dpi"] == (300, 300)
+        columns = np.asarray(picture).mean(axis=0)
+    assert columns[0] > columns[-1] + 80  # the ramp runs from right to left once turned
+
+
+def test_picture_without_noise_is_left_as_it_is(folder):
+    Image.new("L", (30, 30), 7).save("flat.png")
+    result = denoise("flat.png", "clean.png")
+    assert result.exit_code == 0, result.output
+    assert "estimated noise: none found, the picture stays as it is" in result.stdout
+
+
+def test_film_is_refused_in_one_sentence(folder):
+    Image.fromarray(noisy(0)).save("film.gif", save_all=True, append_images=[Image.fromarray(noisy(1))])
+    result = denoise("film.gif", "clean.gif")
+    assert result.stderr == "error: film.gif has 2 frames: split it into files of one frame each.\n"
+
+
+def test_pictures_beyond_the_limit_of_pillow_are_denoised(folder, monkeypatch):
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 50)
+    result = denoise("photos/a.png", "clean.png")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == ""
+
+
+def test_memory_that_runs_out_is_told(folder, monkeypatch):
+    def run_out(*arguments, **named):
+        raise MemoryError
+
+    monkeypatch.setattr("sedil.imaging.denoise_files.denoise", run_out)
+    assert denoise("photos/a.png", "clean.png").stderr == "error: There is not enough memory.\n"
+
+
+def test_forbidden_file_does_not_stop_the_others(folder, monkeypatch):
+    plain_open = Path.open
+
+    def forbid(path, *arguments, **named):
+        if path.name == "b.jpg" and "photos" in path.parts:
+            raise PermissionError(13, "Permission denied", str(path))
+        return plain_open(path, *arguments, **named)
+
+    monkeypatch.setattr(Path, "open", forbid)
+    monkeypatch.setattr(os, "access", lambda path, mode, **named: "b.jpg" not in os.fspath(path))
+    result = denoise(*PHOTOS, "clean")
+    assert result.exit_code == 1
+    assert "b.jpg  failed: photos/b.jpg cannot be read as an image: Permission denied." in result.stderr
+    assert leftovers(folder / "clean") == ["a.png", "c.tif"]
+
+
+# The disk is full, or the user presses Ctrl-C
+
+
+@pytest.mark.parametrize(("full", "left"), [("out.", []), ("both.", ["out.tif"])])
+@pytest.mark.parametrize("error", [no_space, KeyboardInterrupt])
+def test_no_half_written_picture_is_left(folder, monkeypatch, full, left, error):
+    before = leftovers(folder)
+    stop_writes(monkeypatch, full, error)
+    result = denoise("photos/c.tif", "out.tif", "--compare", "both.bmp")
+    assert result.exit_code != 0
+    if error is no_space:
+        assert f"error: Cannot write {full}" in result.stderr
+        assert ": No space left on device." in result.stderr
+    assert leftovers(folder) == sorted(before + left)
+
+
+def test_full_disk_stops_the_work_and_is_told(folder, monkeypatch):
+    stop_writes(monkeypatch, "b.jpg", no_space)
+    result = denoise("photos", "clean")
+    assert result.exit_code == 1
+    assert "b.jpg  failed: Cannot write clean/b.jpg: No space left on device." in result.stderr
+    assert "error: The disk is full: 1 picture not tried." in result.stderr
+    assert "denoised     1 of 3 in " in result.stdout
+    assert leftovers(folder / "clean") == ["a.png"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT to a process, which Windows does not have")
+def test_ctrl_c_keeps_what_is_done_and_leaves_no_rest(folder):
+    Path("two").mkdir()
+    Image.fromarray(noisy(0)).save("two/a.png")
+    Image.fromarray(np.tile(noisy(1), (20, 20))).save("two/b.png")
+    command = [sys.executable, "-m", "sedil", "denoise", "two", "clean"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not Path("clean/a.png").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    output, complaints = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "denoised     1 of 2 in " in output
+    assert "Traceback" not in complaints
+    assert leftovers(folder / "clean") == ["a.png"]
