@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sedil.engines.fused.kernel import kernel
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
 WIDTH = 32  # samples of a block: two vectors of 16 lanes, and small blocks that stay in cache
@@ -53,7 +53,7 @@ def workspace(operator: Operator) -> np.ndarray:
     return np.empty((2, largest, WIDTH), np.float32)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def multiply_axis(matrix, start, n_rows, n_terms, source, n_before, n_after, target):
     """Multiply the matrix that begins at `start` into the axis of `source` with so many entries around it."""
     step = n_after * WIDTH
@@ -77,7 +77,7 @@ def multiply_axis(matrix, start, n_rows, n_terms, source, n_before, n_after, tar
                 row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def synthesize(operator, codes, patches, room):
     """Patches from codes, one axis after the other. Paper: Eq. (3)."""
     n_axes = len(operator.lengths)
@@ -95,7 +95,7 @@ def synthesize(operator, codes, patches, room):
         source = target
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def analyze(operator, patches, codes, room):
     """Inner products of patches with all atoms: the adjoint of `synthesize`, last axis first."""
     n_axes = len(operator.lengths)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, synthesize, workspace
+from sedil.engines.fused.kernel import kernel
 
 IDLE = -1  # in `Lanes.sample`: no sample is left for this lane
 
@@ -87,7 +87,7 @@ class Lanes(NamedTuple):
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def enter(lanes, lane, sample):
     """Start a lane anew; its patch, its mask and its first codes are set by the caller."""
     lanes.sample[lane] = sample
@@ -95,7 +95,7 @@ def enter(lanes, lane, sample):
     lanes.momentum[lane] = 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def clear_codes(lanes, lane):
     """Let a lane start at the zero code."""
     for entry in range(lanes.codes.shape[0]):
@@ -103,7 +103,7 @@ def clear_codes(lanes, lane):
         lanes.ahead[entry, lane] = 0
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def correlate_residual(operator, lanes, codes):
     """``slope = D^T M (s - D x)``."""
     synthesize(operator, codes, lanes.residual, lanes.room)
@@ -114,7 +114,7 @@ def correlate_residual(operator, lanes, codes):
     analyze(operator, lanes.residual, lanes.slope, lanes.room)
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def iterate(operator, lanes, step):
     """One iteration of FISTA with restart on all lanes."""
     correlate_residual(operator, lanes, lanes.ahead)
@@ -142,7 +142,7 @@ def iterate(operator, lanes, step):
             lanes.codes[entry, lane] = new
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def measure_gaps(operator, lanes):
     """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
     correlate_residual(operator, lanes, lanes.codes)
@@ -152,9 +152,10 @@ def measure_gaps(operator, lanes):
         np.zeros(WIDTH, np.float32),
         np.zeros(WIDTH, np.float32),
     )
+    one = np.float32(1)  # an int constant would turn all into float64
     for entry in range(lanes.codes.shape[0]):
         threshold = lanes.thresholds[entry]
-        inverse = 1 / threshold
+        inverse = one / threshold
         for lane in range(WIDTH):
             excess[lane] = max(excess[lane], abs(lanes.slope[entry, lane]) * inverse)
             length[lane] += threshold * abs(lanes.codes[entry, lane])
@@ -165,19 +166,19 @@ def measure_gaps(operator, lanes):
             product[lane] += residual * patch
             zero_cost[lane] += patch * patch
     for lane in range(WIDTH):
-        scale = 1 / max(excess[lane], np.float32(1))
+        scale = one / max(excess[lane], one)
         primal = energy[lane] / 2 + length[lane]
         dual = scale * product[lane] - scale * scale * energy[lane] / 2
         lanes.gap[lane] = 2 * (primal - dual) / zero_cost[lane] if zero_cost[lane] > 0 else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_done(lanes, lane, rule):
     """Whether a lane's sample is solved, or out of iterations."""
     return lanes.gap[lane] <= rule.tolerance or lanes.iteration[lane] >= rule.max_iterations
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
     """Codes of all `patches`, in place of the first ones.
 
@@ -213,7 +214,7 @@ def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
                 waiting, working = waiting + 1, working + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _load(lanes, lane, sample, patches, known, codes):
     enter(lanes, lane, sample)
     lanes.patches[:, lane] = patches[sample]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, workspace
+from sedil.engines.fused.kernel import kernel
 from sedil.engines.fused.support import write_atom
 
 IDLE = -1
@@ -61,7 +61,7 @@ class Pursuers(NamedTuple):
         )
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def enter(pursuers, lane, sample):
     """Start a lane with the patch that lies in its residual."""
     pursuers.sample[lane] = sample
@@ -72,7 +72,7 @@ def enter(pursuers, lane, sample):
     pursuers.energy[lane] = energy
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def best_atoms(operator, pursuers, best):
     """The atom of each lane that correlates most with its residual."""
     analyze(operator, pursuers.residual, pursuers.correlations, pursuers.room)
@@ -85,7 +85,7 @@ def best_atoms(operator, pursuers, best):
             largest[lane] = size if better else largest[lane]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def add_atom(operator, pursuers, lane, atom):
     """Project the lane's residual away from one more atom; False if that atom brings nothing new."""
     size, entries = pursuers.size[lane], pursuers.residual.shape[0]
@@ -123,7 +123,7 @@ def add_atom(operator, pursuers, lane, atom):
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_codes(pursuers, lane, codes):
     """Coefficients of the atoms themselves, by back substitution; `codes` holds zeros before."""
     size = pursuers.size[lane]
@@ -134,7 +134,7 @@ def write_codes(pursuers, lane, codes):
         codes[pursuers.chosen[lane, row]] = value / pursuers.mixing[lane, row, row]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def solve(operator, pursuers, max_energy, patches, codes):
     """Codes of all `patches` (n, entries) into `codes` (n, atoms), which holds zeros."""
     waiting, working = 0, 0
@@ -161,7 +161,7 @@ def solve(operator, pursuers, max_energy, patches, codes):
                 waiting, working = waiting + 1, working + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def goes_on(operator, pursuers, lane, atom, max_energy, most):
     """Give a lane its next atom, unless it is done; whether it goes on."""
     if pursuers.energy[lane] <= max_energy or pursuers.size[lane] >= most:

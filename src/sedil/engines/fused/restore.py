@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sedil.engines.fused import lasso, pursuit
 from sedil.engines.fused.blocks import WIDTH
+from sedil.engines.fused.kernel import kernel
 from sedil.engines.fused.lasso import IDLE
 from sedil.engines.fused.support import gather, refit
 
@@ -30,7 +30,7 @@ class Piece(NamedTuple):
     offsets: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def denoise_by_l1(operator, lanes, rule, support, refits, piece):
     """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
     waiting, working = 0, 0
@@ -57,14 +57,14 @@ def denoise_by_l1(operator, lanes, rule, support, refits, piece):
                 waiting, working = waiting + 1, working + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _load(lanes, lane, sample, piece):
     lasso.enter(lanes, lane, sample)
     lasso.clear_codes(lanes, lane)
     extract(piece, sample, lanes.patches, lane)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def denoise_by_pursuit(operator, pursuers, max_energy, piece):
     """Give each patch atoms until its residual is small enough, add it to the sums."""
     waiting, working = 0, 0
@@ -91,13 +91,13 @@ def denoise_by_pursuit(operator, pursuers, max_energy, piece):
                         break  # its correlations are not known yet
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _load_pursuer(pursuers, lane, sample, piece):
     extract(piece, sample, pursuers.residual, lane)
     pursuit.enter(pursuers, lane, sample)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def extract(piece, sample, block, lane):
     """Put a patch into a lane of a block, without its mean."""
     corner = piece.corners[sample]
@@ -111,7 +111,7 @@ def extract(piece, sample, block, lane):
         block[entry, lane] -= mean
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def add_patch(piece, sample, residual, size):
     """Add the patch without `residual` to the sums; one of few atoms counts more."""
     corner = piece.corners[sample]

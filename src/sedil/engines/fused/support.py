@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from sedil.engines.fused.blocks import Operator
+from sedil.engines.fused.kernel import kernel
 
 _RELATIVE_RESIDUAL = np.float32(1e-4)
 _LEAST_CURVATURE = np.float32(1e-5)
@@ -56,7 +56,7 @@ class Support(NamedTuple):
         )
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_atom(operator, index, atom):
     """Write the atom of this index, the product of one column per factor."""
     atom[0] = 1
@@ -79,7 +79,7 @@ def write_atom(operator, index, atom):
         start += length * count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def gather(operator, support, codes):
     """Find the atoms that `codes` uses and write them out; returns their number."""
     size = 0
@@ -92,7 +92,7 @@ def gather(operator, support, codes):
     return size
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def combine(support, size, coefficients, out):
     """``out = M sum_j coefficients[j] atoms[j]``."""
     out[:] = 0
@@ -104,7 +104,7 @@ def combine(support, size, coefficients, out):
         out[entry] *= support.known[entry]
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def correlate(support, size, values, out):
     """``out[j] = <atoms[j], values>``; returns the squared length of `out`."""
     squared = np.float32(0)
@@ -117,7 +117,7 @@ def correlate(support, size, values, out):
     return squared
 
 
-@njit(nogil=True, cache=True, fastmath=True)
+@kernel
 def refit(support, size, max_iterations):
     """Least squares from the coefficients at hand; leaves ``M (s - D x)`` in `support.residual`."""
     combine(support, size, support.coefficients, support.residual)

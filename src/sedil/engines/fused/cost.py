@@ -1,0 +1,237 @@
+"""The cost of Eq. (16) on blocks of samples: its value along a line, and its gradient with all that CG needs.
+
+Codes, gradients and directions are arrays of shape (blocks, atoms, WIDTH), stored in float32; sums over
+samples are taken in float64. One pass reads each of them once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sedil.engines.fused.blocks import WIDTH, Operator, analyze, multiply_axis, synthesize, workspace
+from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many, pairs_of_one
+
+_BYTES = 4
+_GROUP = 16  # factors 1 + rho x^2 that are multiplied in float64 before one logarithm is taken
+
+
+class Room(NamedTuple):
+    """What the passes need besides their arguments, one per thread.
+
+    Attributes
+    ----------
+    codes, slope : (atoms, WIDTH)
+    residual : (entries, WIDTH)
+    partial : codes multiplied with all factors but one
+    between : what lies between two products
+    pairs : vectors of sums of the factor gradients, flat, one factor after the other
+    """
+
+    codes: np.ndarray
+    slope: np.ndarray
+    residual: np.ndarray
+    partial: np.ndarray
+    between: np.ndarray
+    pairs: np.ndarray
+
+    @classmethod
+    def create(cls, operator: Operator) -> Room:
+        """For this dictionary."""
+        length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
+        between = workspace(operator)
+        return cls(
+            np.zeros((count, WIDTH), np.float32),
+            np.zeros((count, WIDTH), np.float32),
+            np.zeros((length, WIDTH), np.float32),
+            np.empty_like(between[0]),
+            between,
+            np.zeros(len(operator.synthesis) * LANES, np.float32),
+        )
+
+
+@kernel
+def _log_sum(codes, scale):
+    """Sum of ``ln(1 + rho x^2)``. Paper: Eq. (4)."""
+    total = 0.0
+    product = np.ones(WIDTH)
+    for entry in range(codes.shape[0]):
+        for lane in range(WIDTH):
+            value = np.float64(codes[entry, lane])
+            product[lane] *= 1 + scale * value * value
+        if entry % _GROUP == _GROUP - 1 or entry == codes.shape[0] - 1:
+            for lane in range(WIDTH):
+                total += np.log(product[lane])
+                product[lane] = 1
+    return total
+
+
+@kernel
+def _subtract(residual, patches):
+    """``residual -= patches``; returns the squared length of the difference."""
+    energy = np.zeros(WIDTH)
+    for entry in range(residual.shape[0]):
+        for lane in range(WIDTH):
+            difference = residual[entry, lane] - patches[entry, lane]
+            residual[entry, lane] = difference
+            energy[lane] += np.float64(difference) * difference
+    return energy.sum()
+
+
+@kernel
+def _move(codes, direction, size, out):
+    codes, direction, out = codes.reshape(-1), direction.reshape(-1), out.reshape(-1)
+    for entry in range(len(codes)):
+        out[entry] = codes[entry] + size * direction[entry]
+
+
+@kernel
+def value_along(operator, patches, codes, direction, size, scale, room):
+    """Sums of squared residuals and of logarithms at ``codes + size * direction``, which is never stored."""
+    energy, logs = 0.0, 0.0
+    for block in range(len(patches)):
+        _move(codes[block], direction[block], size, room.codes)
+        synthesize(operator, room.codes, room.residual, room.between)
+        energy += _subtract(room.residual, patches[block])
+        logs += _log_sum(room.codes, scale)
+    return energy, logs
+
+
+@kernel
+def gradient_along(operator, patches, codes, direction, size, gradient, scale, price, factor, room, products):
+    """Go to ``codes + size * direction``, in place, and find the gradient there, in place of the old one.
+
+    Parameters
+    ----------
+    factor : what the gradient of the codes is multiplied with
+    products : (3,): squared length of the new gradient, its products with the old one and with the direction
+
+    Returns
+    -------
+    Sums of squared residuals and of logarithms. The sums of the factor gradients are added to `room.pairs`.
+    """
+    energy, logs = 0.0, 0.0
+    for block in range(len(patches)):
+        _move(codes[block], direction[block], size, codes[block])
+        synthesize(operator, codes[block], room.residual, room.between)
+        energy += _subtract(room.residual, patches[block])
+        logs += _log_sum(codes[block], scale)
+        analyze(operator, room.residual, room.slope, room.between)
+        _finish_gradient(
+            codes[block], room.slope, direction[block], gradient[block], scale, price, factor, products
+        )
+        _add_factor_gradients(operator, codes[block], room)
+    return energy, logs
+
+
+@kernel
+def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, products):
+    """Add the slope of the logarithms (Eq. 4), and take the products that Eq. (32) and (33) need.
+
+    In several loops over flat arrays: LLVM makes no vectors of one that touches four arrays at once.
+    """
+    codes, slope = codes.reshape(-1), slope.reshape(-1)
+    direction, gradient = direction.reshape(-1), gradient.reshape(-1)
+    one, twice = np.float32(1), np.float32(2) * price * scale  # an int constant would turn all into float64
+    for entry in range(len(codes)):
+        code = codes[entry]
+        slope[entry] = factor * (slope[entry] + twice * code / (one + scale * code * code))
+    squared, along, with_old = np.float32(0), np.float32(0), np.float32(0)
+    for entry in range(len(codes)):
+        squared += slope[entry] * slope[entry]
+        along += slope[entry] * direction[entry]
+    for entry in range(len(codes)):
+        with_old += slope[entry] * gradient[entry]
+        gradient[entry] = slope[entry]
+    products[0] += squared
+    products[1] += with_old
+    products[2] += along
+
+
+@kernel
+def _add_factor_gradients(operator, codes, room):
+    """Add ``sum R (other factors) X^T`` of a block to the vectors of sums of each factor."""
+    start, n_before, n_after = 0, 1, len(room.residual)
+    for axis in range(len(operator.lengths)):
+        length, count = operator.lengths[axis], operator.counts[axis]
+        n_after //= length
+        partial = _multiply_others(operator, codes, axis, room)
+        _add_pairs(room.residual, partial, room.pairs, start, length, count, n_before, n_after)
+        n_before *= length
+        start += length * count
+
+
+@kernel
+def _multiply_others(operator, codes, skipped, room):
+    """Codes multiplied with all factors but one; where they lie."""
+    n_axes = len(operator.lengths)
+    n_before, n_after, start, steps = 1, len(codes), 0, 0
+    source = codes
+    for axis in range(n_axes):
+        length, count = operator.lengths[axis], operator.counts[axis]
+        n_after //= count
+        if axis == skipped:
+            n_before *= count
+        else:
+            target = room.between[steps % 2]
+            multiply_axis(operator.synthesis, start, length, count, source, n_before, n_after, target)
+            source = target
+            n_before *= length
+            steps += 1
+        start += length * count
+    return source
+
+
+@kernel
+def _add_pairs(residual, partial, sums, start, length, count, n_before, n_after):
+    """``sums[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair."""
+    step = n_after * WIDTH
+    run = step // LANES
+    left_gap, right_gap = (length - 1) * step, (count - 1) * step
+    row = 0
+    while row < length:
+        rows = PAIRS[0] if row + PAIRS[0] <= length else 1
+        left = residual.ctypes.data + _BYTES * row * step
+        column = 0
+        while column < count:
+            columns = PAIRS[1] if column + PAIRS[1] <= count and rows > 1 else 1
+            right = partial.ctypes.data + _BYTES * column * step
+            place = sums.ctypes.data + _BYTES * LANES * (start + row * count + column)
+            if columns > 1:
+                pairs_of_many(
+                    place, count * LANES, LANES, left, step, left_gap, right, step, right_gap, run, n_before
+                )
+            else:
+                for extra in range(rows):
+                    pairs_of_one(
+                        place + _BYTES * extra * count * LANES,
+                        0,
+                        0,
+                        left + _BYTES * extra * step,
+                        0,
+                        left_gap,
+                        right,
+                        0,
+                        right_gap,
+                        run,
+                        n_before,
+                    )
+            column += columns
+        row += rows
+
+
+@kernel
+def turn(gradient, direction, beta):
+    """The next direction in place of the last, ``beta H - G``. Paper: Eq. (31)."""
+    gradient, direction = gradient.reshape(-1), direction.reshape(-1)
+    for entry in range(len(gradient)):
+        direction[entry] = beta * direction[entry] - gradient[entry]
+
+
+@kernel
+def analyze_blocks(operator, patches, codes, room):
+    """Inner products of all patches with all atoms, block by block."""
+    for block in range(len(patches)):
+        analyze(operator, patches[block], codes[block], room.between)

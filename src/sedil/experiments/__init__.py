@@ -1,0 +1,1 @@
+"""The paper's table and figures: run, results file, draw (``sedil reproduce``)."""

@@ -1,0 +1,206 @@
+"""``sedil reproduce``: the paper's table and figure from the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich import box
+from rich import progress as rich
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from sedil.engines.threads import thread_count
+from sedil.experiments import comparison, figure1, images, report, table1
+from sedil.experiments.methods import METHODS, Method, Setting, make_methods
+from sedil.experiments.rows import Row, latest, read_rows
+from sedil.files import replacing
+
+app = typer.Typer(help="Reproduce the paper's table and figure.", no_args_is_help=True)
+# Names and paths are shown as they are: no markup, no emoji, no line breaks.
+console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+_SEEDS = table1.Plan().n_seeds
+_NOT_QUICK = ("ksvd",)  # has to be learned first
+_INTERRUPTED = 130  # exit code after Ctrl-C, by custom
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results; made if need be.")]
+
+
+def _method_names(text: str) -> list[str]:
+    """``odct,separable`` as names, in the order of the report."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in METHODS:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(METHODS)}.")
+    return [name for name in METHODS if name in names]
+
+
+@app.command("table1")
+def table1_command(
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Folder with the five test images.", envvar="SEDIL_DATA", show_default=False),
+    ] = None,
+    output: Output = Path("reproduce"),
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One image, one noise level, one seed: about a minute.")
+    ] = False,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help=f"Times that noise is drawn; default {_SEEDS}, or 1 if quick.")
+    ] = None,
+    methods: Annotated[
+        Any,
+        typer.Option(
+            parser=_method_names,
+            metavar="NAME,...",
+            help=f"Methods to run, of {', '.join(METHODS)}; default all, without ksvd if quick.",
+        ),
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads; default one per core.")] = None,
+) -> None:
+    """Denoise the paper's five images at five noise levels and compare with its Table 1.
+
+    A run that was interrupted goes on where it stopped.
+    """
+    with clear_errors():
+        plan = table1.QUICK if quick else table1.Plan()
+        plan = plan._replace(n_seeds=seeds or plan.n_seeds)
+        clean = _read_images(data, plan.images)
+        _make_folder(output)
+        setting = Setting(output, thread_count(threads))
+        names = methods or [name for name in METHODS if not (quick and name in _NOT_QUICK)]
+        made, absent = make_methods(names, setting)
+        for sentence in absent:
+            console.print(sentence)
+        if not made:
+            raise ValueError("No method is left to run.")
+        results = output / "table1.csv"
+        finished = _run(plan, clean, made, results, setting.threads)
+        _write_report(read_rows(results), output)
+        console.print(f"results      {results}")
+    if not finished:
+        raise typer.Exit(_INTERRUPTED)
+
+
+@app.command("figure1")
+def figure1_command(output: Output = Path("reproduce")) -> None:
+    """Draw the atoms of the unstructured and the separable dictionary as in the paper's Figure 1."""
+    with clear_errors():
+        _make_folder(output)
+        figure1.save(output / "figure1.png")
+        console.print(f"picture      {output / 'figure1.png'}")
+
+
+@contextmanager
+def clear_errors() -> Iterator[None]:
+    """Turn an expected error into one sentence and exit code 1; anything else is a bug and is shown whole."""
+    try:
+        yield
+    except (ValueError, TypeError, OSError) as error:
+        complaints.print(Text.assemble(("error:", "bold red"), f" {error}"))
+        raise typer.Exit(1) from error
+
+
+def _read_images(data: Path | None, names: Sequence[str]) -> dict[str, np.ndarray]:
+    if data is None:
+        raise FileNotFoundError(
+            f"Give --data, or the environment variable SEDIL_DATA, a folder that holds "
+            f"{images.expected_files(names)}."
+        )
+    return images.read_images(data, names)
+
+
+def _run(
+    plan: table1.Plan,
+    clean: Mapping[str, np.ndarray],
+    made: Mapping[str, Method],
+    results: Path,
+    threads: int,
+) -> bool:
+    """Run the table with a bar and say what was run; False if it was interrupted."""
+    wanted = len(plan.images) * len(plan.sigmas) * plan.n_seeds * len(made)
+    try:
+        with _bar() as show:
+            count = table1.run(plan, clean, made, results, threads, show)
+    except KeyboardInterrupt:
+        console.print("interrupted; the same command goes on from here")
+        return False
+    console.print(f"ran          {_counted(count, wanted, results)}")
+    return True
+
+
+def _counted(count: int, wanted: int, results: Path) -> str:
+    if count == 0:
+        return f"nothing: all was in {results} already"
+    there = wanted - count
+    ran = f"{count} denoising{'' if count == 1 else 's'}"
+    return ran if not there else f"{ran}; {there} {'was' if there == 1 else 'were'} in {results} already"
+
+
+@contextmanager
+def _bar() -> Iterator[table1.Progress]:
+    """A bar with the share of pixels done, the time left and what is being done."""
+    bar = rich.Progress(
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TextColumn("left"),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.description}", markup=False),
+        console=console,
+        speed_estimate_period=3600,  # methods differ in speed, so that a short memory would jump
+    )
+    with bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, words: bar.update(task, completed=done, total=total, description=words)
+
+
+def _write_report(rows: Sequence[Row], folder: Path) -> None:
+    if not rows:
+        return
+    console.print(_overview(latest(rows)))
+    for name, text in {"table1.md": report.markdown(rows), "table1.html": report.html(rows)}.items():
+        with replacing(folder / name) as stream:
+            stream.write(text.encode())
+        console.print(f"report       {folder / name}")
+
+
+def _overview(rows: Sequence[Row]) -> Table:
+    """Mean PSNR per method and noise level, and how far it is from the paper's; 80 columns wide at most."""
+    summary = comparison.summary(rows, "psnr")
+    table = Table(
+        title=f"Mean PSNR in dB over {report.averaged_images(rows)}, difference from the paper",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    table.add_column("sigma")
+    for line in summary.lines:
+        table.add_column(line.place[0])
+    for k, method in enumerate(summary.methods):
+        table.add_row(method, *(_short(line.cells[k]) for line in summary.lines))
+    return table
+
+
+def _short(cell: comparison.Cell | None) -> str:
+    if cell is None:
+        return ""
+    difference = "" if cell.difference is None else f" {cell.difference:+.2f}"
+    return f"{cell.ours:.2f}{difference}"
+
+
+def _make_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file: give the name of a folder.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OSError(f"Cannot make the folder {folder}: {error.strerror}.") from error
