@@ -111,7 +111,7 @@ def test_gradient_and_direction_are_tangent_after_many_iterations(n_axes, rng):
 def test_direction_that_climbs_is_replaced_by_steepest_descent(rng):
     cost, geometry = cost_and_manifold(2, rng)
     fresh = start(cost, geometry, random_point(2, 8, rng))
-    climbing = replace(fresh, direction=fresh.gradient)
+    climbing = replace(fresh, direction=fresh.gradient, slope=-fresh.slope)
     restarted, straight = (advance(cost, geometry, state, CONSTANTS) for state in (climbing, fresh))
     for name in ("point", "direction"):
         blocks = getattr(restarted, name).blocks(), getattr(straight, name).blocks()
@@ -240,7 +240,7 @@ def learned(seed):
     patches = rng.standard_normal((6, 3, 3))
     first = SeparableDictionary(random_factors((3, 3), (4, 4), rng))
     settings = WEIGHTS | {"initial": first, "tolerance": 0, "gradient_tolerance": 1e-9}
-    start, end = (sedil.learn(patches, (4, 4), max_iterations=count, **settings) for count in (0, 4000))
+    start, end = (sedil.learn(patches, (4, 4), max_iterations=count, **settings) for count in (0, 8000))
     return patches, [start.codes, *start.dictionary.factors], end
 
 

@@ -18,7 +18,7 @@ from random_things import (
 from sedil import objective
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.portable import pack, to_numpy
-from sedil.learning import run
+from sedil.learning import engines
 from sedil.learning.defaults import smallest_coefficient
 from sedil.learning.result import StopReason
 from sedil.manifold import Point, ProductManifold
@@ -204,12 +204,12 @@ def test_what_ends_the_warm_up_does_not_end_the_run(settings, reason):
 
 def test_warm_up_without_progress_gives_way_to_the_cost_proper(monkeypatch):
     proper = learn(max_iterations=0).weights
-    original = run.advance
+    original = engines.advance
 
     def advance(cost, *arguments):
         return original(cost, *arguments) if cost.weights == proper else None
 
-    monkeypatch.setattr(run, "advance", advance)
+    monkeypatch.setattr(engines, "advance", advance)
     result = learn(warm_up=5)
     assert (result.stop_reason, result.n_iterations) == (StopReason.ITERATIONS, 15)
     assert (result.history["sparsity_scale"][1:] == proper.sparsity_scale).all()

@@ -82,7 +82,7 @@ def _restored(
             f"use the same data and settings, or another file."
         )
     xp, device = array_namespace(like), device_of(like)
-    n_blocks = like.ndim  # codes and one factor per axis; packed patches have one axis more
+    n_blocks = like.ndim  # codes and one factor per axis of a patch
     points: dict[str, Any] = {
         name: Point.from_blocks(
             *(xp.asarray(arrays[f"{name}{k}"], device=device, copy=True) for k in range(n_blocks))

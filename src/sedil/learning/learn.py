@@ -13,16 +13,17 @@ from array_api_compat import array_namespace
 import sedil
 from sedil import errors
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import portable
+from sedil.engines import choose_engine
 from sedil.engines.portable import Array
 from sedil.learning.checkpoint import fingerprint, load_checkpoint, require_replaceable
 from sedil.learning.defaults import choose_warm_up, choose_weights
+from sedil.learning.engines import LearningEngine, PortableLearning
 from sedil.learning.initial import initial_factors
 from sedil.learning.line_search import LineSearch
 from sedil.learning.metrics import metric as named_metric
 from sedil.learning.result import LearningResult
 from sedil.learning.run import Callback, Run, Stopping
-from sedil.objective import Objective, Weights, total_coherence
+from sedil.objective import Weights, total_coherence
 
 
 def learn(
@@ -47,6 +48,8 @@ def learn(
     checkpoint: str | Path | None = None,
     checkpoint_every: int = 50,
     resume: bool = False,
+    engine: str | None = None,
+    threads: int | None = None,
 ) -> LearningResult:
     r"""Learn a separable dictionary from patches. Paper: Algorithm 2.
 
@@ -96,6 +99,11 @@ def learn(
     resume : bool, default False
         Continue from `checkpoint` if that file exists. The data and settings must be the same;
         `max_iterations` and tolerances may differ. The end is that of an uninterrupted run, to the bit.
+    engine : {"fused", "portable"}, optional
+        Default: "fused", several times faster and in less memory, for float32 NumPy arrays, else "portable".
+    threads : int, optional
+        Of the fused engine; the result does not depend on it. Default: the environment variable
+        NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
 
     Returns
     -------
@@ -141,7 +149,7 @@ def learn(
         coherence_weight=coherence_weight,
     )
     run = Run(
-        objective=Objective(portable.pack(patches), weights),
+        engine=_learning_engine(engine, patches, counts, weights, threads),
         weights=weights,
         warm_up=choose_warm_up(warm_up, preset, has_dictionary, stopping.max_iterations),
         manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
@@ -160,11 +168,12 @@ def learn(
             "start": _describe_start(initial, random_state),
             "warm_up": run.warm_up,
             "line search": list(run.constants),
+            "engine": run.engine.name,
         }
     if resume and checkpoint is not None and Path(checkpoint).is_file():
         # The default warm-up depends on max_iterations, which may differ: the checkpoint's is kept.
         same = {k: v for k, v in run.identity.items() if k != "warm_up" or warm_up is not None}
-        run.restore(load_checkpoint(checkpoint, same, run.objective.patches))
+        run.restore(load_checkpoint(checkpoint, same, patches))
     else:
         factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
         _require_finite_barrier(factors, weights)
@@ -176,10 +185,23 @@ def learn(
         "start": _describe_start(initial, random_state),
         "warm_up": run.warm_up,
         "tolerance": stopping.tolerance,
+        "engine": run.engine.name,
         "line_search": list(run.constants),
         "sedil": sedil.__version__,
     }
     return run.result(run.until_it_stops(), settings)
+
+
+def _learning_engine(
+    engine: str | None, patches: Array, counts: Sequence[int], weights: Weights, threads: int | None
+) -> LearningEngine:
+    if threads is not None:
+        errors.require_count(threads, "threads", minimum=1)
+    if choose_engine(engine, patches, counts) == "portable":
+        return PortableLearning(patches, weights)
+    from sedil.learning.fused import FusedLearning
+
+    return FusedLearning(patches, counts, weights, threads)
 
 
 def _describe_start(initial: str | SeparableDictionary, random_state: object) -> str:

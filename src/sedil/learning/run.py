@@ -8,20 +8,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sedil.coding.fista import fista
-from sedil.coding.problem import LassoProblem
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import portable
 from sedil.engines.portable import Array
 from sedil.errors import require_count, require_positive
 from sedil.learning.checkpoint import Checkpoint, save_checkpoint
-from sedil.learning.conjugate_gradient import State, advance, start
+from sedil.learning.conjugate_gradient import State
 from sedil.learning.defaults import smallest_coefficient, smoothed
+from sedil.learning.engines import LearningEngine
 from sedil.learning.interrupt import Interruption
 from sedil.learning.line_search import LineSearch
 from sedil.learning.result import History, LearningResult, Record, StopReason
 from sedil.manifold import Point, ProductManifold
-from sedil.objective import Objective, Weights, mutual_coherence
+from sedil.objective import Weights, mutual_coherence
 
 _STALL_WINDOW = 20  # iterations
 
@@ -88,7 +86,7 @@ class Run:
     `weights`.
     """
 
-    objective: Objective
+    engine: LearningEngine
     weights: Weights
     warm_up: int
     manifold: ProductManifold
@@ -110,23 +108,21 @@ class Run:
         """
         began = time.perf_counter()
         if self.warm_up:
-            self.objective.weights = smoothed(self.weights)
-        codes = self._sparse_codes(factors) if trusted else portable.analyze(factors, self.objective.patches)
-        self._enter(start(self.objective, self.manifold, Point(codes, factors)), began)
-
-    def _sparse_codes(self, factors: tuple[Array, ...]) -> Array:
-        penalty = smallest_coefficient(self.objective.weights)
-        problem = LassoProblem.create(factors, self.objective.patches, penalty)
-        return fista(problem, tolerance=1e-2, max_iterations=50).codes
+            self.engine.weights = smoothed(self.weights)
+        if trusted:
+            codes = self.engine.sparse_codes(factors, smallest_coefficient(self.engine.weights))
+        else:
+            codes = self.engine.correlations(factors)
+        self._enter(self.engine.start(self.manifold, Point(codes, factors)), began)
 
     def restore(self, saved: Checkpoint) -> None:
         """Go on where a checkpoint left off."""
         self.state, self.history = saved.state, saved.history
         self.warm_up, self.identity = saved.identity["warm_up"], saved.identity
         self.seconds = saved.history[-1].seconds
-        self.objective.n_evaluations = saved.history[-1].n_evaluations
+        self.engine.n_evaluations = saved.history[-1].n_evaluations
         if saved.history[-1].sparsity_scale != self.weights.sparsity_scale:
-            self.objective.weights = smoothed(self.weights)
+            self.engine.weights = smoothed(self.weights)
 
     def until_it_stops(self) -> StopReason:
         """Iterate; the loop of Algorithm 2 with its ways out."""
@@ -134,7 +130,7 @@ class Run:
         with Interruption() as interruption:
             while reason is None:
                 began = time.perf_counter()
-                state = advance(self.objective, self.manifold, self.state, self.constants)
+                state = self.engine.advance(self.manifold, self.state, self.constants)
                 if state is None:
                     reason = self._end_warm_up_or(StopReason.NO_PROGRESS)
                     continue
@@ -158,7 +154,7 @@ class Run:
 
     def _end_warm_up_or(self, reason: StopReason | None) -> StopReason | None:
         """The reason to stop; but what ends the warm-up does not end the run."""
-        if self.objective.weights == self.weights:
+        if self.engine.weights == self.weights:
             return reason
         self._end_warm_up()
         return None
@@ -169,8 +165,8 @@ class Run:
         The history gets a second record of this iteration, with the cost proper.
         """
         began = time.perf_counter()
-        self.objective.weights = self.weights
-        fresh = start(self.objective, self.manifold, self.state.point)
+        self.engine.weights = self.weights
+        fresh = self.engine.start(self.manifold, self.state.point)
         self._enter(replace(fresh, iteration=self.state.iteration), began)
 
     def result(self, reason: StopReason, settings: dict[str, Any]) -> LearningResult:
@@ -185,9 +181,9 @@ class Run:
             "stop_reason": str(reason),
         }
         dictionary = SeparableDictionary(self.state.point.factors, info=info)
-        codes = portable.unpack(self.state.point.codes)
+        codes = self.engine.unpack(self.state.point.codes)
         return LearningResult(
-            dictionary, codes, self.history, reason, self.weights, self.objective.n_evaluations
+            dictionary, codes, self.history, reason, self.weights, self.engine.n_evaluations
         )
 
     def _enter(self, state: State, began: float) -> None:
@@ -196,13 +192,13 @@ class Run:
         self.history.append(
             Record(
                 iteration=state.iteration,
-                sparsity_scale=self.objective.weights.sparsity_scale,
+                sparsity_scale=self.engine.weights.sparsity_scale,
                 objective=state.terms.total,
                 **state.terms._asdict(),
                 reference=state.reference.value,
                 gradient_norm=state.gradient_norm,
                 step_size=state.step_size,
-                n_evaluations=self.objective.n_evaluations,
+                n_evaluations=self.engine.n_evaluations,
                 seconds=self.seconds,
                 mutual_coherence=max(mutual_coherence(factor) for factor in state.point.factors),
             )

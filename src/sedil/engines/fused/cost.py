@@ -12,7 +12,7 @@ import numpy as np
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, multiply_axis, synthesize, workspace
 from sedil.engines.fused.kernel import kernel
-from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many, pairs_of_one
+from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many
 
 _BYTES = 4
 _GROUP = 16  # factors 1 + rho x^2 that are multiplied in float64 before one logarithm is taken
@@ -188,38 +188,29 @@ def _multiply_others(operator, codes, skipped, room):
 def _add_pairs(residual, partial, sums, start, length, count, n_before, n_after):
     """``sums[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair."""
     step = n_after * WIDTH
-    run = step // LANES
     left_gap, right_gap = (length - 1) * step, (count - 1) * step
-    row = 0
-    while row < length:
-        rows = PAIRS[0] if row + PAIRS[0] <= length else 1
+    n_rows, n_columns = length - length % PAIRS[0], count - count % PAIRS[1]
+    for row in range(0, n_rows, PAIRS[0]):
         left = residual.ctypes.data + _BYTES * row * step
-        column = 0
-        while column < count:
-            columns = PAIRS[1] if column + PAIRS[1] <= count and rows > 1 else 1
+        for column in range(0, n_columns, PAIRS[1]):
             right = partial.ctypes.data + _BYTES * column * step
             place = sums.ctypes.data + _BYTES * LANES * (start + row * count + column)
-            if columns > 1:
-                pairs_of_many(
-                    place, count * LANES, LANES, left, step, left_gap, right, step, right_gap, run, n_before
-                )
-            else:
-                for extra in range(rows):
-                    pairs_of_one(
-                        place + _BYTES * extra * count * LANES,
-                        0,
-                        0,
-                        left + _BYTES * extra * step,
-                        0,
-                        left_gap,
-                        right,
-                        0,
-                        right_gap,
-                        run,
-                        n_before,
-                    )
-            column += columns
-        row += rows
+            pairs = place, count * LANES, LANES, left, step, left_gap, right, step, right_gap
+            pairs_of_many(*pairs, step // LANES, n_before)
+    for row in range(length):
+        for column in range(n_columns if row < n_rows else 0, count):
+            _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column)
+
+
+@kernel
+def _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column):
+    """One pair of those that do not fill a tile."""
+    left, right = residual.reshape(-1), partial.reshape(-1)
+    place = LANES * (start + row * count + column)
+    for before in range(n_before):
+        at_left, at_right = (before * length + row) * step, (before * count + column) * step
+        for entry in range(step):
+            sums[place + entry % LANES] += left[at_left + entry] * right[at_right + entry]
 
 
 @kernel

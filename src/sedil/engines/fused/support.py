@@ -150,3 +150,16 @@ def refit(support, size, max_iterations):
         for atom in range(size):
             support.direction[atom] = support.slope[atom] + ratio * support.direction[atom]
         squared = new_squared
+
+
+@kernel
+def refit_all(operator, support, patches, known, codes, max_iterations):
+    """Refit all `codes` (n, atoms) of `patches` (n, entries), in place; `known` as in `lasso.solve`."""
+    for sample in range(len(patches)):
+        support.patch[:] = patches[sample]
+        if len(known):
+            support.known[:] = known[sample]
+        size = gather(operator, support, codes[sample])
+        refit(support, size, max_iterations)
+        for atom in range(size):
+            codes[sample, support.used[atom]] = support.coefficients[atom]

@@ -1,8 +1,8 @@
 """The innermost products, written in LLVM's own vectors.
 
 `tile_of_*`: ``out[i, :] = sum_k matrix[i, k] * source[k, :]`` for a few rows i and two vectors of columns;
-`pairs_of_*`: ``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]`` for a few rows i and j and the lanes of
-one vector. All sums stay in registers from the first k to the last. Numba's loops cannot say this: without a
+`pairs_of_many`: ``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]`` for a few rows i and j and the lanes
+of one vector. All sums stay in registers from the first k to the last. Numba cannot say this: without a
 promise that arrays do not overlap, LLVM loads and stores each sum once per term, at a third of the speed.
 
 Addresses are in bytes, distances in float32 values.
@@ -200,4 +200,3 @@ tile_of_four = _tile_of(4)
 tile_of_one = _tile_of(1)
 PAIRS = (4, 4 if _HAS_WIDE_VECTORS else 2)  # rows of either side whose sums fit into the registers
 pairs_of_many = _pairs_of(*PAIRS)
-pairs_of_one = _pairs_of(1, 1)

@@ -1,0 +1,91 @@
+"""What a run of Algorithm 2 asks of an engine: first codes, first state, steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from sedil.coding.fista import fista
+from sedil.coding.problem import LassoProblem
+from sedil.engines import portable
+from sedil.engines.portable import Array
+from sedil.learning.conjugate_gradient import State, advance, start
+from sedil.learning.line_search import LineSearch
+from sedil.manifold import Point, ProductManifold
+from sedil.objective import Objective, Weights
+
+FIRST_GAP, FIRST_ITERATIONS = 1e-2, 50  # codes to start from need not be exact
+
+
+class LearningEngine(Protocol):
+    """One set of patches, ready for learning.
+
+    The shape of codes is the engine's own; `unpack` gives them as (n, *n_atoms).
+    """
+
+    name: str
+    weights: Weights
+    n_evaluations: int
+
+    def correlations(self, factors: Sequence[Array]) -> Array:
+        """Codes A^T S B."""
+
+    def sparse_codes(self, factors: Sequence[Array], penalty: float) -> Array:
+        """Codes of Eq. (34), roughly."""
+
+    def unpack(self, codes: Array) -> Array:
+        """Codes of shape (n, *n_atoms)."""
+
+    def start(self, manifold: ProductManifold, point: Point) -> State:
+        """State at the initial point."""
+
+    def advance(self, manifold: ProductManifold, state: State, constants: LineSearch) -> State | None:
+        """One iteration, or None if there is no progress; `state` must not be used afterwards."""
+
+
+class PortableLearning:
+    """On arrays of any library, through `sedil.objective`."""
+
+    name = "portable"
+
+    def __init__(self, patches: Array, weights: Weights) -> None:
+        self.objective = Objective(portable.pack(patches), weights)
+
+    @property
+    def weights(self) -> Weights:
+        """Parameters of the cost."""
+        return self.objective.weights
+
+    @weights.setter
+    def weights(self, weights: Weights) -> None:
+        self.objective.weights = weights
+
+    @property
+    def n_evaluations(self) -> int:
+        """How often the cost has been evaluated."""
+        return self.objective.n_evaluations
+
+    @n_evaluations.setter
+    def n_evaluations(self, count: int) -> None:
+        self.objective.n_evaluations = count
+
+    def correlations(self, factors: Sequence[Array]) -> Array:
+        """Codes A^T S B."""
+        return portable.analyze(factors, self.objective.patches)
+
+    def sparse_codes(self, factors: Sequence[Array], penalty: float) -> Array:
+        """Codes of Eq. (34), roughly."""
+        problem = LassoProblem.create(factors, self.objective.patches, penalty)
+        return fista(problem, FIRST_GAP, FIRST_ITERATIONS).codes
+
+    def unpack(self, codes: Array) -> Array:
+        """Codes of shape (n, *n_atoms)."""
+        return portable.unpack(codes)
+
+    def start(self, manifold: ProductManifold, point: Point) -> State:
+        """State at the initial point."""
+        return start(self.objective, manifold, point)
+
+    def advance(self, manifold: ProductManifold, state: State, constants: LineSearch) -> State | None:
+        """One iteration, or None if there is no progress."""
+        return advance(self.objective, manifold, state, constants)
