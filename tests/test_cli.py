@@ -10,7 +10,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import sedil
-from sedil.cli import _atom_counts, app
+from sedil.cli import app
+from sedil.commands.learn import atoms_per_axis
 
 
 @pytest.fixture
@@ -210,11 +211,11 @@ def test_markup_in_info_is_shown_as_it_is(tmp_path):
 
 
 def test_atoms_are_one_number_for_all_axes_or_follow_the_patch():
-    assert _atom_counts((16,), (8, 4)) == (16, 16)
-    assert _atom_counts((3, 5), (8, 4)) == (3, 5)
-    assert _atom_counts(None, (8, 4)) == (16, 8)
-    assert _atom_counts(None, (8, 1)) == (16, 1)
-    assert _atom_counts(None, (64,)) == (256,)
+    assert atoms_per_axis((16,), (8, 4)) == (16, 16)
+    assert atoms_per_axis((3, 5), (8, 4)) == (3, 5)
+    assert atoms_per_axis(None, (8, 4)) == (16, 8)
+    assert atoms_per_axis(None, (8, 1)) == (16, 1)
+    assert atoms_per_axis(None, (64,)) == (256,)
 
 
 def test_patches_with_one_side_of_one_are_learned(pictures, tmp_path):
@@ -258,14 +259,17 @@ def test_show_makes_info_readable(tmp_path):
         "n_iterations": 500,
         "objective": 0.0681559872915092,
         "images": [f"{k}.png" for k in range(9)],
+        "signal_shape": [8, 4],
         "recipe": {"n_atoms": [16, 16], "scale": 8.0, "waves": 0.1},
     }
     sedil.SeparableDictionary([np.eye(2)], info=info).save(tmp_path / "d.npz")
     words = " ".join(run("show", tmp_path / "d.npz").output.replace("│", " ").split())
     for part in (
+        "patches 2 atoms 2 redundancy",
+        "drawn as 8x4",
         "patches trained on 39671 iterations 500 objective 0.068156 images",
         "0.png, 1.png, 2.png, 3.png, 4.png and 4 more",
-        "recipe atoms: 16, 16; scale: 8; waves: 0.1",
+        "recipe atoms: 16x16; scale: 8; waves: 0.1",
     ):
         assert part in words
 

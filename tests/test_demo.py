@@ -1,3 +1,4 @@
+import sys
 from io import StringIO
 
 import numpy as np
@@ -27,6 +28,20 @@ def test_results_are_saved_and_named(shown):
     assert lines[-1] == f"   next: sedil show {folder / 'dictionary.npz'}"
     assert (folder / "atoms.png").is_file()
     assert (folder / "denoised.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("called", "found", "expected"),
+    [
+        (".venv/bin/sedil", None, ".venv/bin/sedil"),
+        (".venv/bin/sedil", "/usr/bin/sedil", "sedil"),
+        ("src/sedil/__main__.py", None, "sedil"),
+    ],
+)
+def test_next_command_can_be_typed(called, found, expected, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [called])
+    monkeypatch.setattr(demo, "which", lambda name: found)
+    assert demo._program() == expected
 
 
 def test_denoising_is_measured_and_helps(shown):

@@ -379,6 +379,15 @@ def test_folder_is_made_in_one_that_exists(tmp_path):
         files.make_folder(tmp_path / "file")
 
 
+def test_folders_above_are_made_if_wanted(tmp_path):
+    for _ in range(2):
+        files.make_folder(tmp_path / "a" / "b", parents=True)
+    assert (tmp_path / "a" / "b").is_dir()
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match=r"Cannot make the folder .*file/b: Not a directory\."):
+        files.make_folder(tmp_path / "file" / "b", parents=True)
+
+
 def test_folder_that_cannot_be_made_is_named(tmp_path):
     with pytest.raises(OSError, match=r"Cannot make the folder .*: File name too long\."):
         files.make_folder(tmp_path / ("n" * 300))

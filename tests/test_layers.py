@@ -20,9 +20,11 @@ LAYERS = [
     {"learning"},
     {"pretrained"},
     {"imaging"},
-    {"plots", "progress"},
+    {"plots", "progress", "terminal"},
     {"estimators", "demo"},
     {"experiments"},
+    {"bench"},
+    {"commands"},
     {"cli"},
     {"__main__"},
 ]

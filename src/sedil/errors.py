@@ -14,6 +14,8 @@ from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from sedil.engines.portable import Array
 
 MAX_AXES = 4
+# What bad input, a bad file, a full disk and too little memory raise; all else is a bug and is shown whole.
+EXPECTED = (ValueError, TypeError, OSError, MemoryError)
 
 
 class DictionaryFileError(ValueError):

@@ -166,13 +166,12 @@ def picture_format(path: str | Path) -> str:
     return found
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder in one that exists, unless it is there."""
+def make_folder(folder: Path, parents: bool = False) -> None:
+    """Make a folder in one that exists, unless it is there; with `parents` those above it too."""
     try:
-        folder.mkdir()
+        folder.mkdir(parents=parents, exist_ok=True)
     except FileExistsError as error:
-        if not folder.is_dir():
-            raise NotADirectoryError(f"{folder} is a file: give the name of a folder.") from error
+        raise NotADirectoryError(f"{folder} is a file: give the name of a folder.") from error
     except FileNotFoundError as error:
         raise FileNotFoundError(
             f"Cannot make the folder {folder}: the folder {folder.parent} does not exist."

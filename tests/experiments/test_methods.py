@@ -5,9 +5,9 @@ import pytest
 from skimage import data
 
 import sedil
-from sedil.demo import image_quality
 from sedil.experiments import methods, paper, report
 from sedil.experiments.methods import METHODS, Setting, fingerprint, make_methods
+from sedil.imaging.quality import image_quality
 
 SIGMA = 20
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import sedil
-from sedil.demo import image_quality
 from sedil.experiments.images import noisy_image
 from sedil.experiments.methods import Method
 from sedil.experiments.paper import IMAGES, SIGMAS
 from sedil.experiments.rows import read_rows
 from sedil.experiments.table1 import QUICK, Plan, run
+from sedil.imaging.quality import image_quality
 
 SMALL = Plan(images=("lena", "house"), sigmas=(5, 20), n_seeds=2)
 

@@ -6,7 +6,6 @@ from skimage.metrics import peak_signal_noise_ratio
 from skimage.restoration import calibrate_denoiser
 
 import sedil
-from photographs import FOLDER, needs_photographs
 from sedil.imaging.denoise import CODERS, default_dictionary, default_threshold
 from sedil.pretrained import NAMES
 from sedil.pretrained.make import IMAGES, RECIPES
@@ -239,17 +238,3 @@ def test_every_shipped_dictionary_has_a_recipe_and_its_provenance():
 def test_unknown_shipped_dictionary_lists_the_known_ones():
     with pytest.raises(ValueError, match="name must be one of 'separable-8x8'"):
         sedil.shipped_dictionary("best")
-
-
-@needs_photographs
-def test_no_test_image_is_trained_on():
-    """The five images of the paper's table are not among the training images, at any of their sizes."""
-    from sedil.imaging.images import read_grey, scikit_image_photographs
-
-    tests = [read_grey(path) for path in sorted((FOLDER / "images/standard").glob("*.png"))]
-    assert len(tests) >= 5
-    for trained in scikit_image_photographs(IMAGES):
-        for test in tests:
-            rows, columns = (min(a, b) for a, b in zip(trained.shape, test.shape, strict=True))
-            correlation = np.corrcoef(trained[:rows, :columns].ravel(), test[:rows, :columns].ravel())[0, 1]
-            assert abs(correlation) < 0.9

@@ -226,8 +226,9 @@ def _leading(patches: Array, dictionary: SeparableDictionary) -> tuple[int, ...]
 
 def _flat(samples: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     """All leading axes as one, and all entries as another, for the fused engine; float32 if not boolean."""
-    flat = np.ascontiguousarray(samples.reshape(-1, prod(shape)))
-    return flat if flat.dtype == np.bool_ else flat.astype(np.float32, copy=False)
+    dtype = np.bool_ if samples.dtype == np.bool_ else np.float32
+    # Numba would compile all kernels a second time for arrays that are read-only or strided.
+    return np.require(samples.reshape(-1, prod(shape)), dtype, ["C", "W"])
 
 
 def _packed(samples: Array, n_axes: int) -> Array:

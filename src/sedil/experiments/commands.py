@@ -11,20 +11,16 @@ import numpy as np
 import typer
 from rich import box
 from rich import progress as rich
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from sedil.engines.threads import thread_count
 from sedil.experiments import comparison, figure1, images, report, table1
 from sedil.experiments.methods import METHODS, Method, Setting, make_methods
 from sedil.experiments.rows import Row, latest, read_rows
-from sedil.files import replacing
+from sedil.files import make_folder, replacing
+from sedil.terminal import clear_errors, console
 
 app = typer.Typer(help="Reproduce the paper's table and figure.", no_args_is_help=True)
-# Names and paths are shown as they are: no markup, no emoji, no line breaks.
-console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
-complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 _SEEDS = table1.Plan().n_seeds
 _NOT_QUICK = ("ksvd",)  # has to be learned first
@@ -73,7 +69,7 @@ def table1_command(
         plan = table1.QUICK if quick else table1.Plan()
         plan = plan._replace(n_seeds=seeds or plan.n_seeds)
         clean = _read_images(data, plan.images)
-        _make_folder(output)
+        make_folder(output, parents=True)
         setting = Setting(output, thread_count(threads))
         names = methods or [name for name in METHODS if not (quick and name in _NOT_QUICK)]
         made, absent = make_methods(names, setting)
@@ -93,19 +89,9 @@ def table1_command(
 def figure1_command(output: Output = Path("reproduce")) -> None:
     """Draw the atoms of the unstructured and the separable dictionary as in the paper's Figure 1."""
     with clear_errors():
-        _make_folder(output)
+        make_folder(output, parents=True)
         figure1.save(output / "figure1.png")
         console.print(f"picture      {output / 'figure1.png'}")
-
-
-@contextmanager
-def clear_errors() -> Iterator[None]:
-    """Turn an expected error into one sentence and exit code 1; anything else is a bug and is shown whole."""
-    try:
-        yield
-    except (ValueError, TypeError, OSError) as error:
-        complaints.print(Text.assemble(("error:", "bold red"), f" {error}"))
-        raise typer.Exit(1) from error
 
 
 def _read_images(data: Path | None, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -195,12 +181,3 @@ def _short(cell: comparison.Cell | None) -> str:
         return ""
     difference = "" if cell.difference is None else f" {cell.difference:+.2f}"
     return f"{cell.ours:.2f}{difference}"
-
-
-def _make_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file: give the name of a folder.")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OSError(f"Cannot make the folder {folder}: {error.strerror}.") from error

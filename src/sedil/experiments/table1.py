@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 import sedil
-from sedil.demo import image_quality
 from sedil.experiments.images import noisy_image
 from sedil.experiments.methods import Method
 from sedil.experiments.paper import IMAGES, SIGMAS
 from sedil.experiments.rows import Row, append_row, identity, open_rows
+from sedil.imaging.quality import image_quality
 
 Progress = Callable[[int, int, str], None]  # pixels denoised, pixels in all, what is being done
 

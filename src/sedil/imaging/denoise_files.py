@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.dictionary import SeparableDictionary
+from sedil.errors import EXPECTED
 from sedil.files import make_folder, require_writable, write_content
 from sedil.imaging.denoise import Progress, denoise
 from sedil.imaging.images import find_images
@@ -21,8 +22,6 @@ from sedil.imaging.picture_formats import conform, encode
 
 _BYTES_PER_VALUE = 45  # at the peak, measured on large grey and colour pictures
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-# What a bad file or a full disk raises; all else is a bug and is shown whole.
-_EXPECTED = (ValueError, TypeError, OSError, MemoryError)
 
 
 class Job(NamedTuple):
@@ -161,7 +160,7 @@ def _attempt(job: Job, settings: Settings, progress: Progress) -> Outcome:
         noisy = open_noisy(job, settings.sigma)
         facts = noisy.facts
         denoise_file(noisy, settings, progress)
-    except _EXPECTED as failure:
+    except EXPECTED as failure:
         error = failure
     return Outcome(job, facts, time.perf_counter() - began, error)
 

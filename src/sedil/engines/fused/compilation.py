@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Timer
 
 _PATIENCE = 1.0  # seconds
 _ready: set[str] = set()
+_said = Event()
 
 
 @contextmanager
 def announced(kernel: str) -> Iterator[None]:
-    """Say on standard error that `kernel` compiles, if its first use here takes longer than a second.
+    """Say on standard error, once per process, if the first use of `kernel` takes longer than a second.
 
-    The result is kept on disk, so this happens once per machine and version.
+    What is compiled is kept on disk, so this happens once per machine and version.
     """
     if kernel in _ready:
         yield
@@ -31,4 +32,6 @@ def announced(kernel: str) -> Iterator[None]:
 
 
 def _say() -> None:
-    print("sedil: compiling for this machine, once ...", file=sys.stderr, flush=True)  # noqa: T201
+    if not _said.is_set():
+        _said.set()
+        print("sedil: compiling for this machine, once ...", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,84 @@
+"""Loops around the kernels of the fused engine, so that calls from Python do not count.
+
+Numba is imported with this module: import it inside functions only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from sedil.engines.fused.blocks import Operator, analyze, synthesize
+from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.lasso import Lanes, iterate
+from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_rows
+
+_TILES_PER_CALL = 64
+
+
+@kernel
+def multiply_tiles(out: Any, matrix: Any, source: Any, source_step: int, n_terms: int, times: int) -> None:
+    """The innermost product again and again, on the same few numbers."""
+    for _ in range(times):
+        for _ in range(_TILES_PER_CALL):
+            tile_of_rows(
+                out.ctypes.data,
+                COLUMNS,
+                matrix.ctypes.data,
+                n_terms,
+                source.ctypes.data,
+                source_step,
+                n_terms,
+            )
+
+
+@kernel
+def multiply_block(operator: Any, lanes: Any, times: int) -> None:
+    """Synthesis and analysis of one block again and again, as every iteration does them."""
+    for _ in range(times):
+        synthesize(operator, lanes.codes, lanes.residual, lanes.room)
+        analyze(operator, lanes.residual, lanes.slope, lanes.room)
+
+
+@kernel
+def iterate_block(operator: Any, lanes: Any, step: Any, times: int) -> None:
+    """Iterations of FISTA on one block."""
+    for _ in range(times):
+        iterate(operator, lanes, step)
+
+
+Loop = Callable[[int], None]  # does its work so many times
+
+
+def tile_loop(n_terms: int, moving: bool = True) -> tuple[Loop, int]:
+    """A loop over the innermost product with sums of `n_terms`, and its operations per time.
+
+    If not `moving`, it reads the same two vectors throughout: nothing but multiply-adds is left.
+    """
+    out = np.zeros((ROWS, COLUMNS), np.float32)
+    matrix = np.ones((ROWS, n_terms), np.float32)
+    source = np.ones((n_terms if moving else 1, COLUMNS), np.float32)
+    step = COLUMNS if moving else 0
+
+    def loop(times: int) -> None:
+        multiply_tiles(out, matrix, source, step, n_terms, times)
+
+    return loop, 2 * _TILES_PER_CALL * ROWS * COLUMNS * n_terms
+
+
+def block_loops(factors: Sequence[np.ndarray]) -> tuple[Loop, Loop]:
+    """Loops over synthesis and analysis, and over whole iterations, of one block of random patches."""
+    operator = Operator.create(factors)
+    lanes = Lanes.create(operator, 1.0)
+    lanes.patches[:] = np.random.default_rng(0).standard_normal(lanes.patches.shape)
+    step = np.float32(0.01)
+
+    def products(times: int) -> None:
+        multiply_block(operator, lanes, times)
+
+    def iterations(times: int) -> None:
+        iterate_block(operator, lanes, step, times)
+
+    return products, iterations

@@ -1,0 +1,186 @@
+"""Learning until the dictionary denoises as well as it will: time until within 0.05 dB of the own end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+import sedil
+from sedil.bench import peers
+from sedil.bench.results import Bar, Measurement, Outcome, named
+from sedil.bench.setting import SIGMA, Scene, Setting, training_images, validation_scene
+from sedil.imaging.quality import image_quality
+from sedil.learning.run import Progress
+
+NEAR = 0.05  # dB
+_SIDE, _ATOMS = 8, 16
+_PENALTY = 0.15  # of the peers, for patches of unit length
+_BATCH = 512
+_WARM_UP = 1024  # patches
+_RANDOM, _ODCT = "sedil.learn", "sedil.learn, from the ODCT"
+_SPAMS, _SKLEARN = "spams.trainDL", "scikit-learn MiniBatch"  # both start from patches
+# Iterations, or batches, after which a dictionary is looked at.
+_STOPS = (1, 2, 5, 10, *range(20, 200, 20), *range(200, 501, 25))
+_SPAMS_STOPS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 640)
+_SKLEARN_STOPS = (1, 2, 5, 10, 20, 40, 80, 160, 235)
+
+
+class Lesson(NamedTuple):
+    """What is learned from, patches (n, 8, 8) of unit length, and what judges it."""
+
+    patches: np.ndarray
+    scene: Scene
+    setting: Setting
+
+    @property
+    def flat(self) -> np.ndarray:
+        """Patches as rows."""
+        return self.patches.reshape(len(self.patches), -1)
+
+    def psnr(self, dictionary: sedil.SeparableDictionary) -> float:
+        """How well a dictionary denoises the validation picture: the same denoiser for all."""
+        result = sedil.denoise(self.scene.noisy, SIGMA, dictionary, threads=self.setting.threads)
+        return image_quality(result.astype(np.float64), self.scene.clean.astype(np.float64))[0]
+
+
+class Look(NamedTuple):
+    """A dictionary on its way: seconds of learning so far."""
+
+    seconds: float
+    dictionary: sedil.SeparableDictionary
+
+
+class Learner(NamedTuple):
+    """Who learns: looks in order, from a lesson and the iterations to look after."""
+
+    name: str
+    package: str
+    learn: Callable[[Lesson, tuple[int, ...]], list[Look]]
+    stops: tuple[int, ...]
+    repeats: int
+
+
+def run(setting: Setting) -> Outcome:
+    """Learn with all, looking at the dictionaries on the way; one measurement per look."""
+    names, images = training_images(setting)
+    patches = sedil.sample_patches(images, (_SIDE, _SIDE), setting.choose(40_000, 4_000), random_state=0)
+    patches = sedil.normalize_patches(patches).astype(np.float32)
+    lesson = Lesson(patches, validation_scene(setting), setting)
+    learners, notes = peers.installed(
+        [partial(_ours, _RANDOM, "random"), partial(_ours, _ODCT, "odct"), _spams, _sklearn]
+    )
+    found = [measurement for learner in learners for measurement in _path(lesson, learner)]
+    return Outcome(
+        f"{len(patches):,} patches of 8x8 from {names}; PSNR of {lesson.scene.words}, by sedil.denoise",
+        found,
+        _bars(found),
+        [*notes, *_ends(found)],
+    )
+
+
+def arrival(path: Iterable[Measurement]) -> float:
+    """Seconds until the first look from which on all are within 0.05 dB of the last."""
+    looks = list(path)
+    near = looks[-1].figures["PSNR"] - NEAR
+    first = len(looks) - 1
+    while first and looks[first - 1].figures["PSNR"] >= near:
+        first -= 1
+    return looks[first].median
+
+
+def _bars(found: list[Measurement]) -> list[Bar]:
+    bounds = {_SPAMS: 1.0, _SKLEARN: 10.0}
+    return [
+        Bar(
+            f"times sooner: {ours} than {peer}",
+            arrival(named(found, peer)) / arrival(named(found, ours)),
+            bound,
+        )
+        for ours in (_RANDOM, _ODCT)
+        for peer, bound in bounds.items()
+        if named(found, peer)
+    ]
+
+
+def _ends(found: list[Measurement]) -> list[str]:
+    names = dict.fromkeys(each.contestant for each in found)
+    return [
+        f"{name}: {named(found, name)[-1].figures['PSNR']:.2f} dB at the end, within {NEAR} dB of it after "
+        f"{arrival(named(found, name)):.2f} s."
+        for name in names
+    ]
+
+
+def _path(lesson: Lesson, learner: Learner) -> list[Measurement]:
+    """A learner's looks, timed several times and judged once: the same seed gives the same dictionaries."""
+    tell, quick = lesson.setting.tell, lesson.setting.quick
+    stops = learner.stops[:4] if quick else learner.stops
+    tell(f"{learner.name}, warm-up")
+    learner.learn(lesson._replace(patches=lesson.patches[:_WARM_UP]), stops[:1])
+    runs = []
+    for number in range(1 if quick else learner.repeats):
+        tell(f"{learner.name}, {number + 1} of {learner.repeats}")
+        runs.append(learner.learn(lesson, stops))
+    tell(f"{learner.name}: judging {len(runs[0])} dictionaries")
+    return [
+        Measurement(
+            learner.name,
+            tuple(look.seconds for look in looks),
+            learner.package,
+            figures={"PSNR": lesson.psnr(looks[0].dictionary)},
+        )
+        for looks in zip(*runs, strict=True)
+    ]
+
+
+def _ours(name: str, initial: str) -> Learner:
+    return Learner(name, f"sedil {sedil.__version__}", partial(_learn_ours, initial), _STOPS, repeats=3)
+
+
+def _learn_ours(initial: str, lesson: Lesson, stops: tuple[int, ...]) -> list[Look]:
+    looks: list[Look] = []
+
+    def look(progress: Progress) -> None:
+        if progress.record.iteration in stops:
+            atoms = [np.array(factor) for factor in progress.factors]
+            looks.append(Look(progress.record.seconds, sedil.SeparableDictionary(atoms, normalize=True)))
+
+    result = sedil.learn(
+        lesson.patches,
+        (_ATOMS, _ATOMS),
+        initial=initial,
+        max_iterations=max(stops),
+        random_state=0,
+        callback=look,
+        threads=lesson.setting.threads,
+    )
+    if looks[-1].seconds < result.seconds:
+        looks.append(Look(result.seconds, result.dictionary))
+    return looks
+
+
+def _spams() -> Learner:
+    return Learner(_SPAMS, peers.spams_version(), _learn_spams, _SPAMS_STOPS, repeats=3)
+
+
+def _learn_spams(lesson: Lesson, stops: tuple[int, ...]) -> list[Look]:
+    """It cannot be looked at on its way, so each look is a run of its own."""
+    learn = partial(peers.spams_learn, lesson.flat, _ATOMS**2, _PENALTY, _BATCH)
+    return [_from_peer(learn(iterations, lesson.setting.threads)) for iterations in stops]
+
+
+def _sklearn() -> Learner:
+    return Learner(_SKLEARN, peers.sklearn_version(), _learn_sklearn, _SKLEARN_STOPS, repeats=1)
+
+
+def _learn_sklearn(lesson: Lesson, stops: tuple[int, ...]) -> list[Look]:
+    threads = lesson.setting.threads
+    found = peers.sklearn_learn(lesson.flat, _ATOMS**2, _PENALTY, _BATCH, stops, threads)
+    return [_from_peer(checkpoint) for checkpoint in found]
+
+
+def _from_peer(checkpoint: peers.Checkpoint) -> Look:
+    return Look(checkpoint.seconds, peers.unstructured(checkpoint.atoms, _SIDE))

@@ -1,0 +1,162 @@
+"""``sedil learn``: a dictionary from images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import sedil
+from sedil import mosaic
+from sedil.commands.places import is_among, require_free, require_free_picture
+from sedil.dictionary import format_shape
+from sedil.errors import atom_counts
+from sedil.files import require_writable
+from sedil.learning.defaults import PRESETS, default_atoms
+from sedil.learning.initial import STARTS
+from sedil.terminal import clear_errors, console, counted
+
+Start = Enum("Start", {name: name for name in STARTS})  # type: ignore[misc]
+Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
+
+
+def _lengths(text: str) -> tuple[int, ...]:
+    """``8x8`` or ``8,8`` or ``64`` as numbers."""
+    try:
+        return tuple(int(part) for part in text.replace(",", "x").split("x"))
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a list of lengths such as 8x8.") from None
+
+
+def _patch_sides(text: str) -> tuple[int, ...]:
+    sides = _lengths(text)
+    if len(sides) != 2 or min(sides) < 1:
+        raise typer.BadParameter(f"{text!r} is not two sides of at least 1 such as 8x8.")
+    return sides
+
+
+def learn(
+    images: Annotated[list[Path], typer.Argument(help="Images or folders of images.", metavar="IMAGES...")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
+    patch: Annotated[
+        Any, typer.Option("--patch", "-p", parser=_patch_sides, metavar="HxW", help="Shape of a patch.")
+    ] = "8x8",
+    atoms: Annotated[
+        Any,
+        typer.Option(
+            "--atoms",
+            "-a",
+            parser=_lengths,
+            metavar="AxB",
+            help="Atoms per axis, one number for all; default twice the patch, or four times its size if "
+            "unstructured.",
+        ),
+    ] = None,
+    patches: Annotated[
+        int, typer.Option("--patches", "-n", min=1, help="Number of training patches.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of patch positions and initial atoms.")] = 0,
+    iterations: Annotated[int, typer.Option(min=0, help="Iterations at most.")] = 500,
+    initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = Start["random"],
+    preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = Preset["data"],
+    unstructured: Annotated[
+        bool, typer.Option("--unstructured", help="One ordinary dictionary over whole patches.")
+    ] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="Where the picture of the atoms goes; default beside OUTPUT.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Save the state here now and then; go on from it if it exists.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
+) -> None:
+    """Learn a dictionary from images."""
+    from sedil.imaging.images import find_images
+    from sedil.progress import progress_bar
+
+    with clear_errors():
+        files = find_images(images)
+        output, picture = _places(output, picture, files, force)
+        if checkpoint is not None:
+            require_writable(checkpoint)
+        sides = (prod(patch),) if unstructured else patch
+        n_atoms = atoms_per_axis(atoms, sides)
+        training = _training_patches(files, patch, patches, seed)
+        with progress_bar(iterations) as show:
+            result = sedil.learn(
+                training.reshape(len(training), *sides),
+                n_atoms,
+                initial=initial.value,
+                preset=preset.value,
+                max_iterations=iterations,
+                random_state=seed,
+                callback=show,
+                checkpoint=checkpoint,
+                resume=checkpoint is not None,
+            )
+        result.dictionary.info.update(
+            images=[file.name for file in files], seed=seed, signal_shape=list(patch), sedil=sedil.__version__
+        )
+        result.dictionary.save(output)
+        console.print(str(result))
+        console.print(f"saved        {output}")
+        mosaic.save(result.dictionary, picture)
+        console.print(f"picture      {picture}")
+
+
+def atoms_per_axis(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple[int, ...]:
+    """Atoms per axis as asked for; by default a redundancy of four, with one atom where the side is one."""
+    if atoms is not None:
+        return atom_counts(atoms[0] if len(atoms) == 1 else atoms, sides)
+    return (4 * sides[0],) if len(sides) == 1 and sides[0] > 1 else default_atoms(sides)
+
+
+def _places(output: Path, picture: Path | None, images: Sequence[Path], force: bool) -> tuple[Path, Path]:
+    """Where dictionary and picture go, once it is sure that they can be written there."""
+    if output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder: give the name of a file.")
+    if output.suffix != ".npz":
+        output = output.with_name(output.name + ".npz")
+    picture = picture or output.with_suffix(".png")
+    for path in (output, picture):
+        if is_among(path, images):
+            raise FileExistsError(
+                f"{path} is one of the training images: choose another --output or --picture."
+            )
+    require_free(output, force)
+    require_free_picture(picture, force)
+    return output, picture
+
+
+def _training_patches(files: Sequence[Path], patch: tuple[int, ...], n_patches: int, seed: int) -> np.ndarray:
+    """Patches of the images without the flat ones; says how many of either there are."""
+    console.print(f"reading {counted(len(files), 'image')}")
+    samples = sedil.sample_patches(_read_images(files, patch), patch, n_patches, seed)
+    training = sedil.normalize_patches(samples)
+    dropped = len(samples) - len(training)
+    console.print(
+        f"{counted(len(training), 'patch', 'patches')} of {format_shape(patch)}"
+        + (f" ({counted(dropped, 'flat one')} left out)" if dropped else "")
+        + "; Ctrl-C stops early and keeps what is learned"
+    )
+    return training
+
+
+def _read_images(files: Sequence[Path], patch: tuple[int, ...]) -> list[np.ndarray]:
+    from sedil.imaging.images import read_grey
+
+    images = []
+    for file in files:
+        image = read_grey(file)
+        if any(side < length for side, length in zip(image.shape, patch, strict=True)):
+            raise ValueError(
+                f"{file} is smaller than a patch: it has {format_shape(image.shape)} pixels, a patch "
+                f"{format_shape(patch)}: leave it out or choose a smaller --patch."
+            )
+        images.append(image)
+    return images

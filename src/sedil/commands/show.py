@@ -1,0 +1,79 @@
+"""``sedil show``: the facts of a dictionary, and its atoms as a picture."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+import sedil
+from sedil import mosaic
+from sedil.commands.places import is_among, require_free_picture
+from sedil.dictionary import format_shape
+from sedil.terminal import clear_errors, console
+
+_LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
+_SHAPES = ("signal_shape", "patch_shape", "n_atoms")
+_MOST_SHOWN = 5  # entries of a list
+
+
+def show(
+    dictionary: Annotated[Path, typer.Argument(help="A dictionary saved by sedil.", metavar="DICT.npz")],
+    picture: Annotated[
+        Path | None, typer.Option(help="Where the picture of the atoms goes; default beside the file.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing picture.")] = False,
+) -> None:
+    """Say what a dictionary is, and draw its atoms."""
+    with clear_errors():
+        loaded = sedil.load_dictionary(dictionary)
+        target = picture or dictionary.with_suffix(".png")
+        if is_among(target, [dictionary]):
+            raise FileExistsError(f"{target} is the dictionary itself: choose another --picture.")
+        if picture is not None:
+            require_free_picture(picture, force)
+        console.print(_facts(dictionary.name, loaded))
+        if target.exists() and not force:
+            console.print(f"picture      {target} (was there already; --force draws it anew)")
+            return
+        mosaic.save(loaded, target)
+        console.print(f"picture      {target}")
+
+
+def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
+    table = Table(title=name, show_header=False, title_justify="left")
+    low, high = dictionary.coherence_bounds()
+    table.add_row("patches", format_shape(dictionary.patch_shape))
+    table.add_row("atoms", _atoms(dictionary.n_atoms))
+    table.add_row("redundancy", f"{dictionary.redundancy:.3g}")
+    table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
+    table.add_row("precision", str(dictionary.factors[0].dtype))
+    for key, value in dictionary.info.items():
+        table.add_row(_label(key), _readable(key, value))
+    return table
+
+
+def _atoms(counts: tuple[int, ...]) -> str:
+    return format_shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
+
+
+def _label(key: str) -> str:
+    return _LABELS.get(key, key.removeprefix("n_").replace("_", " "))
+
+
+def _readable(key: str, value: Any) -> str:
+    """A fact of ``info`` for people: short numbers, short lists, dicts as ``name: value; ...``."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return "; ".join(f"{_label(name)}: {_readable(name, part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        if key in _SHAPES:
+            return format_shape(value)
+        more = len(value) - _MOST_SHOWN
+        shown = ", ".join(_readable(key, part) for part in value[:_MOST_SHOWN])
+        return f"{shown} and {more} more" if more > 0 else shown
+    return str(value)

@@ -1,0 +1,309 @@
+"""The fused engine against the portable one, its oracle."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import sedil
+from sedil.coding.fista import fista
+from sedil.coding.fused import solve_l1, solve_pursuit
+from sedil.coding.problem import LassoProblem
+from sedil.coding.pursuit import pursuit
+from sedil.coding.refit import refit
+from sedil.engines import choose_engine, portable
+from sedil.engines.fused import blocks, compilation
+from sedil.learning.engines import PortableLearning
+from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
+from sedil.manifold import Point, ProductManifold
+from sedil.objective import Weights
+
+SHAPES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 11)), min_size=1, max_size=4).filter(
+    lambda sizes: prod(length for length, _ in sizes) <= 200 and prod(count for _, count in sizes) <= 400
+)
+# No two atoms that coincide or nearly do, between which rounding would choose.
+DISTINCT = SHAPES.filter(lambda sizes: all(length > 2 for length, _ in sizes))
+FEW = settings(max_examples=25, deadline=None)
+
+
+def random_factors(sizes, rng):
+    factors = [rng.standard_normal(size) for size in sizes]
+    return [(factor / np.linalg.norm(factor, axis=0)).astype(np.float32) for factor in factors]
+
+
+def random_patches(factors, n, rng):
+    return rng.standard_normal((n, *(factor.shape[0] for factor in factors))).astype(np.float32)
+
+
+def flat(samples):
+    return samples.reshape(len(samples), -1)
+
+
+@FEW
+@given(sizes=SHAPES, seed=st.integers(0, 100))
+def test_products_agree(sizes, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_factors(sizes, rng)
+    operator = blocks.Operator.create(factors)
+    room = blocks.workspace(operator)
+    codes = rng.standard_normal((prod(operator.counts), blocks.WIDTH)).astype(np.float32)
+    patches = np.empty((prod(operator.lengths), blocks.WIDTH), np.float32)
+    blocks.synthesize(operator, codes, patches, room)
+    expected = portable.synthesize(factors, codes.reshape(*operator.counts, -1))
+    np.testing.assert_allclose(patches, expected.reshape(patches.shape), atol=1e-4)
+    back = np.empty_like(codes)
+    blocks.analyze(operator, patches, back, room)
+    expected = portable.analyze(factors, patches.reshape(*operator.lengths, -1))
+    np.testing.assert_allclose(back, expected.reshape(back.shape), atol=1e-3)
+
+
+@FEW
+@given(sizes=SHAPES, n=st.sampled_from([1, 2, 31, 33, 100]), masked=st.booleans(), seed=st.integers(0, 100))
+def test_l1_codes_agree(sizes, n, masked, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_factors(sizes, rng)
+    patches = random_patches(factors, n, rng)
+    weights = rng.uniform(0.5, 2, [count for _, count in sizes]).astype(np.float32)
+    mask = rng.random(patches.shape) < 0.3 if masked else None
+    problem = LassoProblem.create(
+        factors, portable.pack(patches), 0.4, weights, None if mask is None else portable.pack(mask)
+    )
+    known = None if mask is None else ~flat(mask)
+    seen = patches if mask is None else np.where(mask, 0, patches)
+    expected = fista(problem, 1e-5, 40)
+    found = solve_l1(factors, flat(seen), 0.4 * weights.ravel(), 1e-5, 40, known=known)
+    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected.codes)), atol=5e-3)
+    np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
+
+
+def test_warm_start_at_the_solution_stays_there(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = flat(random_patches(factors, 50, rng))
+    cold = solve_l1(factors, patches, 0.5, 1e-5, 1000)
+    warm = solve_l1(factors, patches, 0.5, 1e-5, 1000, initial=cold.codes)
+    assert cold.n_iterations.max() > warm.n_iterations.max() == 10
+    np.testing.assert_allclose(warm.codes, cold.codes, atol=1e-2)
+
+
+def test_refit_agrees(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = random_patches(factors, 50, rng)
+    mask = rng.random(patches.shape) < 0.2
+    problem = LassoProblem.create(factors, portable.pack(patches), 1.0, None, portable.pack(mask))
+    expected = refit(problem, fista(problem, 1e-6, 500).codes)
+    seen, known = flat(np.where(mask, 0, patches)), ~flat(mask)
+    found = solve_l1(factors, seen, 1.0, 1e-6, 500, known=known, refits=30)
+    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected)), atol=2e-3)
+
+
+@FEW
+@given(sizes=DISTINCT, n=st.sampled_from([31, 33, 64]), seed=st.integers(0, 100))
+def test_pursuit_agrees(sizes, n, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_factors(sizes, rng)
+    patches = random_patches(factors, n, rng)
+    most = max(prod(map(min, sizes)) // 2, 1)  # half the rank: dependent atoms could be exchanged
+    expected = flat(portable.unpack(pursuit(factors, portable.pack(patches), 0.8, most)))
+    found = solve_pursuit(factors, flat(patches), 0.8, most)
+    matrix = sedil.SeparableDictionary(factors).as_matrix()
+    errors = [np.linalg.norm(flat(patches) - codes @ matrix.T, axis=1) for codes in (found, expected)]
+    np.testing.assert_allclose(*errors, atol=0.05 * np.sqrt(patches[0].size))
+    assert np.median(np.abs(found - expected).max(axis=1)) < 1e-2
+
+
+@pytest.mark.parametrize("method", ["l1", "refit", "pursuit"])
+def test_strided_and_read_only_patches(rng, method):
+    dictionary = sedil.odct((4, 4), 6).like(np.zeros(1, np.float32))
+    patches = rng.standard_normal((20, 8, 4)).astype(np.float32)[::2, ::2]
+    read_only = np.ascontiguousarray(patches)
+    read_only.flags.writeable = False
+    options = {"penalty": 0.5, "max_error": 1.0, "method": method}
+    strided, plain = (sedil.sparse_code(dictionary, array, **options) for array in (patches, read_only))
+    np.testing.assert_array_equal(strided, plain)
+
+
+def test_no_patches_and_patches_of_any_leading_shape(rng):
+    dictionary = sedil.odct((4, 4), 6).like(np.zeros(1, np.float32))
+    assert sedil.sparse_code(dictionary, np.zeros((0, 4, 4), np.float32), 0.1).shape == (0, 6, 6)
+    patches = rng.standard_normal((2, 3, 4, 4)).astype(np.float32)
+    codes = sedil.sparse_code(dictionary, patches, 0.1)
+    np.testing.assert_array_equal(
+        codes.reshape(6, 6, 6), sedil.sparse_code(dictionary, patches.reshape(6, 4, 4), 0.1)
+    )
+
+
+# Learning
+
+
+def line_of_each_engine(sizes, n, seed):
+    rng = np.random.default_rng(seed)
+    factors = tuple(random_factors(sizes, rng))
+    patches = random_patches(factors, n, rng)
+    weights, manifold = Weights(20.0, 0.05, 0.01), ProductManifold(2.0 / n, (0.5,) * len(sizes))
+    fused = FusedLearning(patches, [count for _, count in sizes], weights)
+    plain = PortableLearning(patches, weights)
+    return manifold, [(engine, Point(engine.correlations(factors), factors)) for engine in (fused, plain)]
+
+
+@FEW
+@given(sizes=DISTINCT, n=st.sampled_from([1, 31, 70]), seed=st.integers(0, 100))
+def test_costs_gradients_and_steps_agree(sizes, n, seed):
+    from sedil.learning.line_search import LineSearch
+
+    manifold, starts = line_of_each_engine(sizes, n, seed)
+    states = [engine.start(manifold, point) for engine, point in starts]
+    for _ in range(3):
+        fused, plain = states
+        np.testing.assert_allclose(fused.terms, plain.terms, rtol=1e-4, atol=1e-6)
+        assert fused.slope == pytest.approx(plain.slope, rel=1e-3)
+        codes = [e.unpack(s.gradient.codes) for (e, _), s in zip(starts, states, strict=True)]
+        np.testing.assert_allclose(*codes, atol=1e-3 * np.abs(codes[1]).max())
+        for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-3 * max(np.abs(expected).max(), 1e-3))
+        states = [
+            engine.advance(manifold, state, LineSearch())
+            for (engine, _), state in zip(starts, states, strict=True)
+        ]
+
+
+def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
+    patches = rng.standard_normal((3000, 6, 5)).astype(np.float32)
+    runs = {"engine": "portable"}, {"threads": 1}, {"threads": 2}
+    plain, one, two = (
+        sedil.learn(patches, (8, 7), max_iterations=20, random_state=0, tolerance=0, **run) for run in runs
+    )
+    np.testing.assert_array_equal(one.codes, two.codes)
+    np.testing.assert_allclose(one.history["objective"], plain.history["objective"], rtol=1e-3)
+    for found, expected in zip(one.dictionary.factors, plain.dictionary.factors, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-2)
+
+
+def test_engine_is_part_of_a_checkpoint(rng, tmp_path):
+    patches = rng.standard_normal((40, 4, 4)).astype(np.float32)
+    settings = {"random_state": 0, "checkpoint": tmp_path / "run.npz", "tolerance": 0}
+    sedil.learn(patches, (5, 5), max_iterations=10, **settings)
+    resumed = sedil.learn(patches, (5, 5), max_iterations=20, resume=True, **settings)
+    assert resumed.n_iterations == 20
+    with pytest.raises(ValueError, match="different engine"):
+        sedil.learn(patches, (5, 5), resume=True, engine="portable", **settings)
+
+
+def test_blocks_and_back(rng):
+    samples = rng.standard_normal((70, 6)).astype(np.float32)
+    stacked = to_blocks(samples)
+    assert stacked.shape == (3, 6, blocks.WIDTH)
+    np.testing.assert_array_equal(from_blocks(stacked, 70), samples)
+    assert not stacked[2, :, 70 - 64 :].any()
+
+
+# Which engine
+
+
+@pytest.mark.parametrize(
+    ("array", "n_atoms", "expected"),
+    [
+        (np.zeros(1, np.float32), (16, 16), "fused"),
+        (np.zeros(1, np.float64), (16, 16), "portable"),
+        (np.zeros(1, np.float32), (128, 128), "portable"),
+    ],
+)
+def test_arrays_decide(array, n_atoms, expected):
+    assert choose_engine(None, array, n_atoms) == expected
+    assert choose_engine("portable", array, n_atoms) == "portable"
+    assert choose_engine("fused", array, n_atoms) == "fused"
+
+
+def test_mistakes_about_the_engine_are_named():
+    with pytest.raises(ValueError, match="engine must be one of 'fused', 'portable' or None, got 'gpu'"):
+        choose_engine("gpu", np.zeros(1), (2,))
+    with pytest.raises(ValueError, match=r'engine="fused" works on NumPy arrays, got builtins\.list'):
+        choose_engine("fused", [1.0], (2,))
+
+
+# Compilation, processes, interruption
+
+
+def test_slow_compilation_is_announced_once(monkeypatch, capsys):
+    monkeypatch.setattr(compilation, "_PATIENCE", 0.01)
+    monkeypatch.setattr(compilation, "_ready", set())
+    monkeypatch.setattr(compilation, "_said", threading.Event())
+    for kernel in ("one", "one", "another"):
+        with compilation.announced(kernel):
+            time.sleep(0.1)
+    assert capsys.readouterr().err == "sedil: compiling for this machine, once ...\n"
+
+
+def test_quick_calls_say_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(compilation, "_ready", set())
+    with compilation.announced("some kernel"):
+        pass
+    assert capsys.readouterr().err == ""
+
+
+CACHED = """
+import numpy as np, sys
+sys.path[:0] = {path!r}
+from test_fused import line_of_each_engine
+for sizes in ([(5, 7)], [(3, 4), (5, 6)], [(8, 8), (8, 9)]):
+    manifold, starts = line_of_each_engine(sizes, 40, 0)
+    fused, plain = (engine.start(manifold, point) for engine, point in starts)
+    for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-3)
+"""
+
+
+def test_kernels_from_the_disk_are_those_that_were_compiled(tmp_path):
+    """LLVM optimises what is kept on disk once more; a kernel that was right at first came back wrong."""
+    code = CACHED.format(path=[os.path.dirname(__file__)])
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+    assert any(tmp_path.rglob("*.nbc"))
+
+
+def test_import_is_light():
+    code = "import sys, sedil; print(any(name in sys.modules for name in ('numba', 'sklearn', 'matplotlib')))"
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert result.stdout.strip() == "False"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_forked_process_computes_as_its_parent():
+    code = """
+import os, numpy as np, sedil
+image = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
+before = sedil.denoise(image, 0.5, threads=2)
+child = os.fork()
+if child == 0:
+    os._exit(0 if np.array_equal(sedil.denoise(image, 0.5, threads=2), before) else 3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_ctrl_c_stops_a_long_run():
+    code = """
+import numpy as np, sedil, sys
+image = np.random.default_rng(0).standard_normal((3000, 3000)).astype(np.float32)
+sedil.denoise(image[:40, :40], 0.1)
+def progress(done, total):
+    print("going", flush=True)
+sedil.denoise(image, 0.01, progress=progress)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "going\n"
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, complaint = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in complaint
+    assert time.monotonic() - began < 20
