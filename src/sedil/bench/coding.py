@@ -86,11 +86,11 @@ def run(setting: Setting) -> Outcome:
 
 
 def _makers(task: Task, setting: Setting) -> list[Callable[[], Contestant]]:
-    slow = setting.choose(2000, 200)  # patches for those that would take minutes
+    part, slow = setting.choose(20_000, 500), setting.choose(2000, 200)  # patches of those that take minutes
     return [
         partial(_ours, task, "sedil, FISTA", solver="fista"),
-        partial(_ours, task, "sedil, ADMM", solver="admm"),
-        partial(_portable, task, setting.choose(20_000, 500)),
+        partial(_our_part, task, part, "sedil, ADMM", solver="admm"),
+        partial(_our_part, task, part, peers.PORTABLE, engine="portable"),
         partial(_spams, task, _SPAMS, "float32"),
         partial(_spams, task, _SPAMS_DOUBLE, "float64"),  # float32 leaves some patches unsolved
         partial(_sklearn, task, slow, _LARS, peers.sklearn_lars),
@@ -130,9 +130,9 @@ def _ours(task: Task, name: str, **options: Any) -> Contestant:
     return Contestant(name, package, code, partial(_judge, task), task.repeats, task.multiple)
 
 
-def _portable(task: Task, count: int) -> Contestant:
+def _our_part(task: Task, count: int, name: str, **options: Any) -> Contestant:
     part, share = task.part(count)
-    return _ours(part, peers.PORTABLE, engine="portable")._replace(share=share)
+    return _ours(part, name, **options)._replace(share=share)
 
 
 def _spams(task: Task, name: str, precision: str) -> Contestant:

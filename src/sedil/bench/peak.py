@@ -15,7 +15,7 @@ import sedil
 from sedil.bench.machine import fma_peak, rates
 from sedil.bench.results import Bar, Measurement, Outcome
 from sedil.bench.scaling import ITERATIONS, code_all_iterations
-from sedil.bench.setting import Setting, all_patches, noisy_scene, some
+from sedil.bench.setting import Setting, noisy_scene, random_patches
 from sedil.bench.timing import Contestant, race
 from sedil.coding.fista import CHECK_EVERY
 
@@ -31,7 +31,7 @@ def run(setting: Setting) -> Outcome:
     found = [_measurement("multiply-adds alone", 0, [peak], 1.0, peak)]
     for side in _SIDES[:1] if setting.quick else _SIDES:
         setting.tell(f"patches of {side}x{side}")
-        found += _stages(setting, side, all_patches(scene.noisy, side), peak)
+        found += _stages(setting, side, scene.noisy, peak)
     last = next(each for each in found if each.contestant.startswith("sedil.sparse_code") and each.size == 8)
     bars = [Bar("of the multiply-add peak in sedil.sparse_code, 8x8", last.figures[_SHARE], _WANTED)]
     notes = [
@@ -42,11 +42,11 @@ def run(setting: Setting) -> Outcome:
     return Outcome(scene.words, found, bars, notes)
 
 
-def _stages(setting: Setting, side: int, patches: np.ndarray, peak: float) -> list[Measurement]:
+def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list[Measurement]:
     from sedil.bench.kernels import block_loops, tile_loop
     from sedil.engines.fused.blocks import WIDTH
 
-    dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(patches)
+    dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(image)
     once = WIDTH * product_flops(dictionary.patch_shape, dictionary.n_atoms)  # synthesis and analysis
     tiles = [[tile_loop(terms) for _ in range(setting.threads)] for terms in (side, 2 * side)]
     blocks = [block_loops(dictionary.factors) for _ in range(setting.threads)]
@@ -60,7 +60,7 @@ def _stages(setting: Setting, side: int, patches: np.ndarray, peak: float) -> li
         _measurement(f"{name}, {side}x{side}", side, rates(loops), flops, peak)
         for name, (loops, flops) in stages.items()
     ]
-    return [*found, _whole(setting, side, dictionary, patches, peak)]
+    return [*found, _whole(setting, side, dictionary, image, peak)]
 
 
 def product_flops(patch_shape: Sequence[int], n_atoms: Sequence[int]) -> int:
@@ -70,15 +70,15 @@ def product_flops(patch_shape: Sequence[int], n_atoms: Sequence[int]) -> int:
 
 
 def _whole(
-    setting: Setting, side: int, dictionary: sedil.SeparableDictionary, patches: np.ndarray, peak: float
+    setting: Setting, side: int, dictionary: sedil.SeparableDictionary, image: np.ndarray, peak: float
 ) -> Measurement:
-    mine = some(patches, setting.choose(65_536, 4096) * 64 // side**2)
+    patches = random_patches(image, side, setting.choose(65_536, 4096) * 64 // side**2)
     looks = ITERATIONS // CHECK_EVERY  # a look at the gap is one more synthesis and analysis
-    flops = len(mine) * (ITERATIONS + looks) * product_flops(dictionary.patch_shape, dictionary.n_atoms)
+    flops = len(patches) * (ITERATIONS + looks) * product_flops(dictionary.patch_shape, dictionary.n_atoms)
     contestant = Contestant(
         "sedil.sparse_code",
         "",
-        lambda: code_all_iterations(dictionary, mine, setting.threads),
+        lambda: code_all_iterations(dictionary, patches, setting.threads),
         repeats=setting.choose(5, 2),
     )
     timed = race([contestant], setting.tell)[0]

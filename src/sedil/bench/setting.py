@@ -11,6 +11,7 @@ import numpy as np
 from sedil.bench.timing import Tell
 from sedil.experiments.images import read_images
 from sedil.imaging.images import read_grey, scikit_image_photographs
+from sedil.imaging.patches import sample_patches
 
 SIGMA = 20.0
 _QUICK_SIDE = 128
@@ -80,6 +81,12 @@ def all_patches(image: np.ndarray, side: int) -> np.ndarray:
     """All overlapping patches without their means, float32, shape (n, side, side)."""
     windows = np.lib.stride_tricks.sliding_window_view(image.astype(np.float32), (side, side))
     patches = windows.reshape(-1, side, side)
+    return patches - patches.mean(axis=(1, 2), keepdims=True)
+
+
+def random_patches(image: np.ndarray, side: int, count: int) -> np.ndarray:
+    """So many patches at random places without their means, float32, shape (count, side, side)."""
+    patches = sample_patches([image.astype(np.float32)], (side, side), count, random_state=0)
     return patches - patches.mean(axis=(1, 2), keepdims=True)
 
 

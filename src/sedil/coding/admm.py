@@ -20,11 +20,11 @@ from sedil.coding.problem import CodingResult, LassoProblem, iterate, soft_thres
 from sedil.engines import portable
 from sedil.engines.portable import Array
 
-_CHECK_EVERY = 5
+CHECK_EVERY = 5
 # Weight of the coupling between the two copies of the codes, and over-relaxation. Atoms have unit length,
 # so the data term curves by about 1 along each whatever the units; both were chosen on noisy photographs.
-_STRENGTH = 0.3
-_RELAXATION = 1.7
+STRENGTH = 1.0
+RELAXATION = 1.7
 
 
 def admm(
@@ -37,21 +37,21 @@ def admm(
     if problem.known is not None:
         raise ValueError("The solver 'admm' cannot take a mask: use solver='fista'.")
     rotations, eigenvalues = _eigendecompositions(problem.factors)
-    shrink = 1 / (eigenvalues + _STRENGTH)
+    shrink = 1 / (eigenvalues + STRENGTH)
 
     def step(problem: LassoProblem, state: tuple[Array, ...]) -> tuple[Array, ...]:
         codes, dual, target = state
-        right = target + _STRENGTH * (codes - dual)
+        right = target + STRENGTH * (codes - dual)
         smooth = portable.synthesize(rotations, shrink * portable.analyze(rotations, right))
-        mixed = _RELAXATION * smooth + (1 - _RELAXATION) * codes
-        new = soft_threshold(mixed + dual, problem.thresholds / _STRENGTH)
+        mixed = RELAXATION * smooth + (1 - RELAXATION) * codes
+        new = soft_threshold(mixed + dual, problem.thresholds / STRENGTH)
         return new, dual + mixed - new, target
 
     xp = array_namespace(problem.patches)
     target = problem.correlations(problem.patches)
     first = xp.zeros_like(target) if initial is None else initial
     state = (first, xp.zeros_like(target), target)
-    return iterate(problem, state, step, tolerance, max_iterations, _CHECK_EVERY)
+    return iterate(problem, state, step, tolerance, max_iterations, CHECK_EVERY)
 
 
 def _eigendecompositions(factors: Sequence[Array]) -> tuple[list[Array], Array]:

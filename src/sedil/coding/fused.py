@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.coding.fista import CHECK_EVERY
+from sedil.coding.admm import CHECK_EVERY as ADMM_CHECK
+from sedil.coding.admm import RELAXATION, STRENGTH
+from sedil.coding.fista import CHECK_EVERY as FISTA_CHECK
 from sedil.coding.problem import squared_norm
 from sedil.engines.threads import parallel_map, thread_count
 
@@ -32,31 +34,38 @@ def solve_l1(
     known: np.ndarray | None = None,
     initial: np.ndarray | None = None,
     refits: int = 0,
+    solver: str = "fista",
     threads: int | None = None,
 ) -> FlatResult:
-    """Codes of flat patches (n, entries) by FISTA, each improved by so many iterations of least squares.
+    """Codes of flat patches (n, entries), each improved by so many iterations of least squares.
 
-    `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known.
+    `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "admm" cannot
+    take.
     """
     from sedil.engines.fused import lasso, support
     from sedil.engines.fused.blocks import Operator
     from sedil.engines.fused.compilation import announced
 
-    operator = Operator.create(factors)
+    operator, seen = Operator.create(factors), patches
+    every, splits = (ADMM_CHECK, True) if solver == "admm" else (FISTA_CHECK, False)
+    eigenvalues = np.ones(patches.shape[1])
+    if splits:
+        factors, seen, eigenvalues = _diagonalised(factors, patches)
+    rotated = Operator.create(factors)
     n = len(patches)
     codes = np.zeros((n, int(np.prod(operator.counts))), np.float32)
     if initial is not None:
         codes[:] = initial
     gaps, iterations = np.zeros(n, np.float32), np.zeros(n, np.int64)
     known = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
-    rule = lasso.Rule.create(1 / squared_norm(factors), tolerance, max_iterations, CHECK_EVERY)
+    rule = lasso.Rule.create(1 / squared_norm(factors), tolerance, max_iterations, every)
 
     def work(part: slice) -> None:
         lanes = lasso.Lanes.create(operator, thresholds)
         own_known = known[part] if len(known) else known
-        lasso.solve(
-            operator, lanes, rule, patches[part], own_known, codes[part], gaps[part], iterations[part]
-        )
+        splitting = lasso.Splitting.create(eigenvalues, codes.shape[1], STRENGTH, RELAXATION)
+        results = codes[part], gaps[part], iterations[part]
+        lasso.solve(rotated, lanes, rule, splitting, splits, seen[part], own_known, *results)
         if refits:
             room = support.Support.create(operator)
             support.refit_all(operator, room, patches[part], own_known, codes[part], refits)
@@ -64,6 +73,24 @@ def solve_l1(
     with announced("l1 coding"):
         _for_each_chunk(work, n, threads)
     return FlatResult(codes, gaps, iterations)
+
+
+def _diagonalised(
+    factors: Sequence[np.ndarray], patches: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """The same problem in coordinates where D D^T is diagonal: factors, patches, and that diagonal.
+
+    Rotating the patches along each axis changes neither lengths nor codes.
+    """
+    values, turned = np.ones(1), []
+    blocks = patches.reshape(len(patches), *(factor.shape[0] for factor in factors))
+    for axis, factor in enumerate(factors):
+        matrix = factor.astype(np.float64)
+        value, rotation = np.linalg.eigh(matrix @ matrix.T)
+        values = np.multiply.outer(values, np.maximum(value, 0)).ravel()
+        turned.append((rotation.T @ matrix).astype(np.float32))
+        blocks = np.moveaxis(np.moveaxis(blocks, axis + 1, -1) @ rotation.astype(np.float32), -1, axis + 1)
+    return turned, np.ascontiguousarray(blocks.reshape(patches.shape)), values
 
 
 def solve_pursuit(

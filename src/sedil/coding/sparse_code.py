@@ -31,7 +31,7 @@ def sparse_code(
     penalty: float | None = None,
     *,
     method: str = "l1",
-    solver: str = "fista",
+    solver: str | None = None,
     weights: Array | None = None,
     mask: Array | None = None,
     initial: Array | None = None,
@@ -61,8 +61,9 @@ def sparse_code(
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
     method : {"l1", "refit", "pursuit"}, default "l1"
-    solver : {"fista", "admm"}, default "fista"
-        For "l1" and "refit". ADMM needs fewer iterations, but cannot take a mask.
+    solver : {"fista", "admm"}, optional
+        For "l1" and "refit". Default: ADMM, which needs about half as many iterations; with a mask FISTA, as
+        ADMM cannot take one.
     weights : array of shape n_atoms, optional
         Positive factors of the penalty, one per coefficient. Default: all 1.
     mask : boolean array of the shape of `patches`, optional
@@ -80,8 +81,8 @@ def sparse_code(
     max_iterations : int, default 1000
         A patch that is not done by then is returned as it is, with a `ConvergenceWarning`.
     engine : {"fused", "portable"}, optional
-        Default: "fused", many times faster, for float32 NumPy arrays (but not for ADMM), else "portable",
-        which keeps the library, device and precision of the arrays.
+        Default: "fused", many times faster, for float32 NumPy arrays, else "portable", which keeps the
+        library, device and precision of the arrays.
     threads : int, optional
         Of the fused engine. Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one
         per core.
@@ -115,11 +116,14 @@ def sparse_code(
     errors.require_positive(penalty, "penalty")
     errors.require_positive(tolerance, "tolerance")
     errors.require_count(max_iterations, "max_iterations", minimum=1)
+    solver = solver or ("admm" if mask is None else "fista")
     errors.require_choice(solver, "solver", tuple(SOLVERS))
+    if solver == "admm" and mask is not None:
+        raise ValueError("The solver 'admm' cannot take a mask: use solver='fista'.")
     weights = _checked_weights(dictionary, weights)
     initial = _checked_initial(dictionary, initial, patches)
     refits = REFIT_ITERATIONS if method == "refit" else 0
-    if engine == "fused" and solver == "fista":
+    if engine == "fused":
         flat = solve_l1(
             dictionary.factors,
             _flat(patches, dictionary.patch_shape),
@@ -129,6 +133,7 @@ def sparse_code(
             known=None if mask is None else ~_flat(mask, dictionary.patch_shape),
             initial=None if initial is None else _flat(initial, dictionary.n_atoms),
             refits=refits,
+            solver=solver,
             threads=threads,
         )
         _warn_if_unfinished(flat.relative_gap, int(flat.n_iterations.max(initial=0)), tolerance)

@@ -1,6 +1,6 @@
-"""FISTA on lanes: each column of a block solves the l1 problem of one sample.
+"""FISTA and ADMM on lanes: each column of a block solves the l1 problem of one sample.
 
-The same iteration as `sedil.coding.fista`. A lane whose sample is done takes the next one at once, so that
+The same iterations as in `sedil.coding`. A lane whose sample is done takes the next one at once, so that
 all lanes work until the last samples, however different they are.
 """
 
@@ -178,15 +178,71 @@ def is_done(lanes, lane, rule):
     return lanes.gap[lane] <= rule.tolerance or lanes.iteration[lane] >= rule.max_iterations
 
 
+class Splitting(NamedTuple):
+    """What ADMM needs besides the lanes, whose patches and operator are rotated so that D D^T is diagonal.
+
+    Attributes
+    ----------
+    strength, relaxation : coupling between the two copies of the codes, and over-relaxation
+    shrink : (entries,), the diagonal of ``(D D^T + strength)^-1``
+    target, right : (atoms, WIDTH), D^T s and the right side of the linear system
+    """
+
+    strength: np.float32
+    relaxation: np.float32
+    shrink: np.ndarray
+    target: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def create(cls, eigenvalues: np.ndarray, n_atoms: int, strength: float, relaxation: float) -> Splitting:
+        """From the diagonal of D D^T, flat."""
+        room = [np.zeros((n_atoms, WIDTH), np.float32) for _ in range(2)]
+        shrink = (1 / (eigenvalues + strength)).astype(np.float32)
+        return cls(np.float32(strength), np.float32(relaxation), shrink, *room)
+
+
 @kernel
-def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
-    """Codes of all `patches`, in place of the first ones.
+def iterate_split(operator, lanes, splitting):
+    """One iteration of ADMM on all lanes; `lanes.ahead` is the dual variable.
+
+    With D D^T diagonal, ``(D^T D + r)^-1 v = (v - D^T (D D^T + r)^-1 D v) / r`` takes two products.
+    """
+    strength, one = splitting.strength, np.float32(1)
+    zero, rest, inverse = np.float32(0), one - splitting.relaxation, one / strength
+    for entry in range(lanes.codes.shape[0]):
+        for lane in range(WIDTH):
+            difference = lanes.codes[entry, lane] - lanes.ahead[entry, lane]
+            splitting.right[entry, lane] = splitting.target[entry, lane] + strength * difference
+    synthesize(operator, splitting.right, lanes.residual, lanes.room)
+    for entry in range(lanes.residual.shape[0]):
+        for lane in range(WIDTH):
+            lanes.residual[entry, lane] *= splitting.shrink[entry]
+    analyze(operator, lanes.residual, lanes.slope, lanes.room)
+    for entry in range(lanes.codes.shape[0]):
+        threshold = lanes.thresholds[entry] * inverse
+        for lane in range(WIDTH):
+            smooth = inverse * (splitting.right[entry, lane] - lanes.slope[entry, lane])
+            mixed = splitting.relaxation * smooth + rest * lanes.codes[entry, lane]
+            moved = mixed + lanes.ahead[entry, lane]
+            new = max(moved - threshold, zero) + min(moved + threshold, zero)
+            lanes.codes[entry, lane] = new
+            lanes.ahead[entry, lane] = moved - new
+    for lane in range(WIDTH):
+        lanes.iteration[lane] += 1
+
+
+@kernel
+def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps, iterations):
+    """Codes of all `patches`, in place of the first ones: by ADMM if it `splits`, else by FISTA.
 
     Parameters
     ----------
     operator : Operator
     lanes : Lanes
     rule : Rule
+    splitting : Splitting
+    splits : bool
     patches : (n, entries)
     known : (n, entries), 1 where data is known; or (0, entries) if all is
     codes : (n, atoms): where to start, and then the result
@@ -195,11 +251,16 @@ def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
     waiting, working = 0, 0
     for lane in range(WIDTH):
         if waiting < len(patches):
-            _load(lanes, lane, waiting, patches, known, codes)
+            _load(lanes, lane, waiting, patches, known, codes, splits)
             waiting, working = waiting + 1, working + 1
     while working:
-        for _ in range(rule.check_every):
-            iterate(operator, lanes, rule.step)
+        if splits:
+            analyze(operator, lanes.patches, splitting.target, lanes.room)
+            for _ in range(rule.check_every):
+                iterate_split(operator, lanes, splitting)
+        else:
+            for _ in range(rule.check_every):
+                iterate(operator, lanes, rule.step)
         measure_gaps(operator, lanes)
         for lane in range(WIDTH):
             sample = lanes.sample[lane]
@@ -210,15 +271,16 @@ def solve(operator, lanes, rule, patches, known, codes, gaps, iterations):
             lanes.sample[lane] = IDLE
             working -= 1
             if waiting < len(patches):
-                _load(lanes, lane, waiting, patches, known, codes)
+                _load(lanes, lane, waiting, patches, known, codes, splits)
                 waiting, working = waiting + 1, working + 1
 
 
 @kernel
-def _load(lanes, lane, sample, patches, known, codes):
+def _load(lanes, lane, sample, patches, known, codes, splits):
     enter(lanes, lane, sample)
     lanes.patches[:, lane] = patches[sample]
-    lanes.codes[:, lane] = codes[sample]
-    lanes.ahead[:, lane] = codes[sample]
+    for entry in range(lanes.codes.shape[0]):
+        lanes.codes[entry, lane] = codes[sample, entry]
+        lanes.ahead[entry, lane] = np.float32(0) if splits else codes[sample, entry]
     if len(known):
         lanes.known[:, lane] = known[sample]
