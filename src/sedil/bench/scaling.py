@@ -59,7 +59,7 @@ def _contestant(
 ) -> Contestant:
     # The work per patch grows with the fourth power of the side for the matrix, the third for the factors.
     growth = (side / 8) ** 3 if name == SEPARABLE else 8 * (side / 8) ** 4
-    count = max(int(_PATCHES_OF_SIDE_8 / growth), _FEWEST) // setting.choose(1, 16)
+    count = max(int(_PATCHES_OF_SIDE_8 / growth / setting.choose(1, 16)), _FEWEST)
     patches = random_patches(image, side, count).reshape(count, *dictionary.patch_shape)
     return Contestant(
         name,

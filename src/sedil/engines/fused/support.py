@@ -60,21 +60,22 @@ class Support(NamedTuple):
 def write_atom(operator, index, atom):
     """Write the atom of this index, the product of one column per factor."""
     atom[0] = 1
-    written, start, rest = 1, 0, len(atom)
-    remaining = 1
+    written, start, remaining = 1, 0, 1
     for axis in range(len(operator.counts)):
         remaining *= operator.counts[axis]
     for axis in range(len(operator.counts)):
         length, count = operator.lengths[axis], operator.counts[axis]
         remaining //= count
-        column = start + (index // remaining) * length
+        first = start + (index // remaining) * length
+        column = operator.analysis[first : first + length]
         index %= remaining
-        rest //= length
-        # From the last entry backwards, so that none is overwritten before it is used.
-        for old in range(written - 1, -1, -1):
+        # The last product first: what it overwrites has been used already.
+        for step in range(written):
+            old = written - 1 - step
             value = atom[old]
-            for row in range(length - 1, -1, -1):
-                atom[old * length + row] = value * operator.analysis[column + row]
+            product = atom[old * length : (old + 1) * length]
+            for row in range(length):
+                product[row] = value * column[row]
         written *= length
         start += length * count
 
@@ -97,9 +98,9 @@ def combine(support, size, coefficients, out):
     """``out = M sum_j coefficients[j] atoms[j]``."""
     out[:] = 0
     for atom in range(size):
-        coefficient = coefficients[atom]
+        coefficient, row = coefficients[atom], support.atoms[atom]
         for entry in range(len(out)):
-            out[entry] += coefficient * support.atoms[atom, entry]
+            out[entry] += coefficient * row[entry]
     for entry in range(len(out)):
         out[entry] *= support.known[entry]
 
@@ -120,36 +121,48 @@ def correlate(support, size, values, out):
 @kernel
 def refit(support, size, max_iterations):
     """Least squares from the coefficients at hand; leaves ``M (s - D x)`` in `support.residual`."""
-    combine(support, size, support.coefficients, support.residual)
-    energy = np.float32(0)
-    for entry in range(len(support.patch)):
-        energy += support.patch[entry] * support.patch[entry]
-        support.residual[entry] = support.known[entry] * support.patch[entry] - support.residual[entry]
-    squared = correlate(support, size, support.residual, support.slope)
-    support.direction[:size] = support.slope[:size]
-    goal = _RELATIVE_RESIDUAL * _RELATIVE_RESIDUAL * energy
+    residual, product = support.residual, support.product
+    coefficients, slope, direction = (
+        support.coefficients[:size],
+        support.slope[:size],
+        support.direction[:size],
+    )
+    combine(support, size, coefficients, residual)
+    for entry in range(len(residual)):
+        residual[entry] = support.known[entry] * support.patch[entry] - residual[entry]
+    squared = correlate(support, size, residual, slope)
+    direction[:] = slope
+    goal = _RELATIVE_RESIDUAL * _RELATIVE_RESIDUAL * _dot(support.patch, support.patch)
     for _ in range(max_iterations):
         if squared <= goal:
             break
-        combine(support, size, support.direction, support.product)
-        curvature, length = np.float32(0), np.float32(0)
-        for entry in range(len(support.product)):
-            curvature += support.product[entry] * support.product[entry]
-        for atom in range(size):
-            length += support.direction[atom] * support.direction[atom]
+        combine(support, size, direction, product)
+        curvature = _dot(product, product)
         # Dependent atoms leave directions without curvature, where rounding alone would set the step.
-        if curvature <= _LEAST_CURVATURE * length:
+        if curvature <= _LEAST_CURVATURE * _dot(direction, direction):
             break
         step = squared / curvature
-        for atom in range(size):
-            support.coefficients[atom] += step * support.direction[atom]
-        for entry in range(len(support.residual)):
-            support.residual[entry] -= step * support.product[entry]
-        new_squared = correlate(support, size, support.residual, support.slope)
+        _add(coefficients, step, direction)
+        _add(residual, -step, product)
+        new_squared = correlate(support, size, residual, slope)
         ratio = new_squared / squared
         for atom in range(size):
-            support.direction[atom] = support.slope[atom] + ratio * support.direction[atom]
+            direction[atom] = slope[atom] + ratio * direction[atom]
         squared = new_squared
+
+
+@kernel
+def _dot(left, right):
+    total = np.float32(0)
+    for entry in range(len(left)):
+        total += left[entry] * right[entry]
+    return total
+
+
+@kernel
+def _add(into, scale, values):
+    for entry in range(len(into)):
+        into[entry] += scale * values[entry]
 
 
 @kernel
