@@ -323,3 +323,13 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_rest(folder):
     assert "denoised     1 of 2 in " in output
     assert "Traceback" not in complaints
     assert leftovers(folder / "clean") == ["a.png"]
+
+
+def test_shipped_dictionaries_go_by_name():
+    for name in ("separable-8x8", "unstructured-8x8"):
+        result = denoise("photos/a.png", f"{name}.png", "--dictionary", name)
+        assert result.exit_code == 0, result.output
+        assert cleaner(f"{name}.png", noisy(0)) < 0.5
+    unknown = denoise("photos/a.png", "no.png", "--dictionary", "separable-9x9")
+    assert unknown.exit_code == 1
+    assert "separable-9x9" in unknown.output

@@ -14,6 +14,7 @@ import sedil
 from sedil.coding.sparse_code import METHODS
 from sedil.dictionary import format_shape
 from sedil.errors import require_positive
+from sedil.pretrained import NAMES
 from sedil.terminal import clear_errors, complain, console, counted
 
 if TYPE_CHECKING:
@@ -54,7 +55,11 @@ def denoise(
     ] = None,
     dictionary: Annotated[
         Path | None,
-        typer.Option("--dictionary", "-d", help="A dictionary in place of the shipped one."),
+        typer.Option(
+            "--dictionary",
+            "-d",
+            help=f"A dictionary file, or a shipped one by name: {', '.join(NAMES)}; default by the noise.",
+        ),
     ] = None,
     method: Annotated[Method, typer.Option(help="How patches are coded.")] = Method["refit"],
     stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
@@ -76,12 +81,19 @@ def denoise(
     with clear_errors():
         if sigma is not None:
             require_positive(sigma, "sigma")
-        loaded = None if dictionary is None else sedil.load_dictionary(dictionary)
+        loaded = None if dictionary is None else _dictionary(dictionary)
         settings = Settings(sigma, loaded, method.value, stride)
         if len(images) == 1 and not images[0].is_dir():
             _denoise_one(plan_one(images[0], output, compare, force), settings)
         else:
             _denoise_several(plan_several(images, output, compare, force), settings)
+
+
+def _dictionary(name: Path) -> sedil.SeparableDictionary:
+    """The file of that name, else the shipped dictionary."""
+    if not name.exists() and str(name) in NAMES:
+        return sedil.shipped_dictionary(str(name))
+    return sedil.load_dictionary(name)
 
 
 def _denoise_one(job: Job, settings: Settings) -> None:
