@@ -94,7 +94,7 @@ def test_interrupted_run_keeps_what_is_done(fakes, tmp_path, monkeypatch):
         (["--cases", "coding,best"], "'best' is not one of coding, denoising,"),
         (["--threads", 0], "Invalid value for '--threads'"),
         (["-o", "file"], "file is a file: give the name of a folder."),
-        (["--cases", "scaling", "--data", "nowhere"], "There is no test image in nowhere or nowhere/images"),
+        (["--cases", "large", "--data", "nowhere"], "There is no test image in nowhere or nowhere/images"),
         (["--cases", "learning", "--data", "nowhere"], "There is no nowhere/images/train/couple.png, "),
         (["--cases", "coding", "-o", "old"], "old/cost.json is not a results file of this version"),
     ],

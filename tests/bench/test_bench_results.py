@@ -24,7 +24,7 @@ def test_report_comes_back_as_it_was(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", "{}", '{"format": "sedil bench 0"}', '{"format": "sedil bench 1"}']
+    "content", ["", "[]", "{}", '{"format": "sedil bench 1"}', '{"format": "sedil bench 2"}']
 )
 def test_other_file_is_refused(tmp_path, content):
     path = tmp_path / "coding.json"

@@ -1,7 +1,6 @@
 """Facts about the machine, and how a run is held to some of its cores."""
 
 import os
-from time import sleep
 
 import pytest
 
@@ -23,16 +22,25 @@ def test_facts_are_told(in_a_moment):
     assert 1 < facts["fma_peak_gflops"] < 10_000
 
 
-def test_rates_count_all_loops(in_a_moment):
-    """Loops that wait for 1 ms can run side by side on any machine."""
+def test_rates_count_all_loops(monkeypatch):
+    done = []
+    monkeypatch.setattr(machine, "_calibrated", lambda loop: 10)
+    monkeypatch.setattr(machine, "perf_counter", iter(range(100)).__next__)  # each round takes one second
+    assert machine.rates([done.append, done.append], rounds=3) == [20, 20, 20]
+    assert done == [10] * 6
 
-    def wait(times):
-        sleep(1e-3 * times)
 
-    (alone,) = machine.rates([wait], rounds=1)
-    (together,) = machine.rates([wait, wait], rounds=1)
-    assert 200 < alone < 1000
-    assert 1.2 < together / alone < 2.8
+def test_loop_is_repeated_for_as_long_as_a_round_should_take(monkeypatch):
+    """A loop that takes 1 ms a time, by a clock of its own."""
+    now = 0.0
+
+    def loop(times):
+        nonlocal now
+        now += 1e-3 * times
+
+    monkeypatch.setattr(machine, "perf_counter", lambda: now)
+    monkeypatch.setattr(machine, "_SECONDS", 0.5)
+    assert machine._calibrated(loop) == 500
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="the system cannot hold a process to cores")

@@ -6,7 +6,7 @@ from skimage.metrics import peak_signal_noise_ratio
 from skimage.restoration import calibrate_denoiser
 
 import sedil
-from sedil.imaging.denoise import CODERS, default_dictionary, default_threshold
+from sedil.imaging.denoise import CODERS, _with_grain, default_shares, default_threshold
 from sedil.pretrained import NAMES
 from sedil.pretrained.make import IMAGES, RECIPES
 
@@ -158,14 +158,30 @@ def test_a_dictionary_may_bring_its_own_threshold():
 
 
 @pytest.mark.parametrize(
-    ("side", "sigma", "patch"), [(64, 5, 12), (64, 60, 16), (14, 60, 12), (9, 5, 8), (4, 5, 8)]
+    ("side", "patches"), [(64, [12, 16]), (16, [12, 16]), (14, [12]), (9, [8]), (4, [8])]
 )
-def test_default_dictionary_suits_noise_and_size(clean, side, sigma, patch):
-    image = 50 * (clean - clean.mean()) / clean.std()
-    image = image + sigma * np.random.default_rng(0).standard_normal(image.shape)
-    for scale in (1, 1 / 255):
-        chosen = default_dictionary(scale * image[:side], scale * sigma)
-        assert chosen.patch_shape == (patch, patch)
+def test_default_dictionaries_fit_into_the_image(side, patches):
+    shares = default_shares((side, 100))
+    assert [share.dictionary.patch_shape for share in shares] == [(patch, patch) for patch in patches]
+
+
+def test_default_is_the_mean_of_its_dictionaries(noisy):
+    small, large = (sedil.shipped_dictionary(f"separable-{side}x{side}") for side in (12, 16))
+    parts = sedil.denoise(noisy, SIGMA, small), sedil.denoise(noisy, SIGMA, large, stride=2)
+    np.testing.assert_allclose(sedil.denoise(noisy, SIGMA), np.mean(parts, axis=0), atol=1e-3)
+
+
+def test_default_covers_every_pixel_at_any_stride(noisy, clean):
+    for stride in (5, 12):
+        assert psnr(sedil.denoise(noisy, SIGMA, stride=stride), clean) > psnr(noisy, clean) + 2
+
+
+def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
+    estimate, noisy = np.zeros_like(clean), clean - clean.mean()
+    contrast = float(np.std(noisy))
+    grain = [float(np.std(_with_grain(estimate, noisy, sigma * contrast))) / contrast for sigma in (0.1, 0.5)]
+    assert 0.05 < grain[0] < 0.07
+    assert grain[1] < 0.003
 
 
 @pytest.mark.parametrize("method", CODERS)

@@ -87,11 +87,14 @@ def _run(names: Sequence[str], setting: Setting, folder: Path) -> bool:
 
 
 def _measure(name: str, setting: Setting) -> Report:
-    from sedil.bench.machine import machine_facts
+    from sedil.bench.machine import complaint, machine_facts
 
     with console.status(Text(name)) as status:
         setting = setting._replace(tell=lambda words: status.update(Text(f"{name}: {words}")))
         facts = machine_facts(setting.threads)
+        sentence = complaint(facts, setting.threads)
+        if sentence:
+            console.print(f"{name}: {sentence}")
         return Report(name, setting.quick, setting.threads, facts, CASES[name].run(setting))
 
 

@@ -64,7 +64,7 @@ def _portable(setting: Setting, scene: Scene, odct: sedil.SeparableDictionary) -
     middle = tuple(
         slice((side - _PORTABLE_SIDE) // 2, (side + _PORTABLE_SIDE) // 2) for side in scene.clean.shape
     )
-    part = Scene(scene.words, scene.clean[middle], scene.noisy[middle])
+    part = Scene(scene.name, scene.clean[middle], scene.noisy[middle])
     share = _n_patches(part) / _n_patches(scene)
     made = _ours(setting, part, peers.PORTABLE, dictionary=odct, engine="portable")
     return made._replace(share=share, repeats=setting.choose(3, 1), judge=None)

@@ -6,13 +6,14 @@ Numba is imported with this module: import it inside functions only.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sedil.engines.fused.blocks import Operator, analyze, synthesize
 from sedil.engines.fused.kernel import kernel
-from sedil.engines.fused.lasso import Lanes, iterate
+from sedil.engines.fused.lasso import Lanes, Splitting, iterate, iterate_split
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_rows
 
 _TILES_PER_CALL = 64
@@ -43,10 +44,17 @@ def multiply_block(operator: Any, lanes: Any, times: int) -> None:
 
 
 @kernel
-def iterate_block(operator: Any, lanes: Any, step: Any, times: int) -> None:
+def iterate_fista(operator: Any, lanes: Any, step: Any, times: int) -> None:
     """Iterations of FISTA on one block."""
     for _ in range(times):
         iterate(operator, lanes, step)
+
+
+@kernel
+def iterate_admm(operator: Any, lanes: Any, splitting: Any, times: int) -> None:
+    """Iterations of ADMM on one block."""
+    for _ in range(times):
+        iterate_split(operator, lanes, splitting)
 
 
 Loop = Callable[[int], None]  # does its work so many times
@@ -68,17 +76,22 @@ def tile_loop(n_terms: int, moving: bool = True) -> tuple[Loop, int]:
     return loop, 2 * _TILES_PER_CALL * ROWS * COLUMNS * n_terms
 
 
-def block_loops(factors: Sequence[np.ndarray]) -> tuple[Loop, Loop]:
-    """Loops over synthesis and analysis, and over whole iterations, of one block of random patches."""
+class BlockLoops(NamedTuple):
+    """Loops over one block of random patches: synthesis and analysis, or whole iterations."""
+
+    products: Loop
+    fista: Loop
+    admm: Loop
+
+
+def block_loops(factors: Sequence[np.ndarray]) -> BlockLoops:
+    """Loops for a dictionary; what an iteration does to the numbers does not matter for its time."""
     operator = Operator.create(factors)
     lanes = Lanes.create(operator, 1.0)
     lanes.patches[:] = np.random.default_rng(0).standard_normal(lanes.patches.shape)
-    step = np.float32(0.01)
-
-    def products(times: int) -> None:
-        multiply_block(operator, lanes, times)
-
-    def iterations(times: int) -> None:
-        iterate_block(operator, lanes, step, times)
-
-    return products, iterations
+    splitting = Splitting.create(np.ones(len(lanes.patches)), len(lanes.codes), 1.0, 1.0)
+    return BlockLoops(
+        partial(multiply_block, operator, lanes),
+        partial(iterate_fista, operator, lanes, np.float32(0.01)),
+        partial(iterate_admm, operator, lanes, splitting),
+    )

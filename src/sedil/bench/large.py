@@ -30,7 +30,7 @@ def run(setting: Setting) -> Outcome:
         for side in _QUICK_SIDES if setting.quick else _SIDES:
             setting.tell(f"{side}x{side}")
             found.append(_measure(tile, side, setting.threads, setting.choose(_REPEATS.get(side, 1), 1)))
-    words = f"{scene.words.split(',')[0]}, repeated to squares, sigma {SIGMA:g}, defaults of sedil.denoise"
+    words = f"{scene.name}, repeated to squares, sigma {SIGMA:g}, defaults of sedil.denoise"
     return Outcome(words, found, _bars(found), ["Memory is that of the whole process at its peak."])
 
 

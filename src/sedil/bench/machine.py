@@ -23,10 +23,12 @@ _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _LONG_SUM = 1024  # terms, all in the first-level cache
 _SECONDS = 0.2  # that a rate is measured over
 _ROUNDS = 9
+_FREE = 0.8  # of as many cores as threads; clocks fall a little when all cores work
 
 
 def machine_facts(threads: int) -> dict[str, Any]:
     """What decides how fast a run is: machine, versions, measured peak, and what else was running."""
+    peak, of_one = fma_peak(threads), fma_peak(1)
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": _cpu_model(),
@@ -39,8 +41,22 @@ def machine_facts(threads: int) -> dict[str, Any]:
         "packages": {"numpy": np.__version__, **_versions()},
         "blas": _blas(),
         "load_before": round(os.getloadavg()[0], 2),
-        "fma_peak_gflops": round(fma_peak(threads) / 1e9, 1),
+        "fma_peak_gflops": round(peak / 1e9, 1),
+        "free_cores": round(peak / of_one, 2),
     }
+
+
+def complaint(facts: dict[str, Any], threads: int) -> str:
+    """A sentence if the threads had to share cores; empty if each had its own.
+
+    Ratios are worthless then: a library whose threads wait for each other can become fifty times slower.
+    """
+    if facts["free_cores"] >= _FREE * threads:
+        return ""
+    return (
+        f"{threads} threads multiply and add only {facts['free_cores']:g} times as fast as one: something "
+        "else is running, or cores are shared. Figures on several threads are worthless."
+    )
 
 
 @contextmanager

@@ -33,7 +33,7 @@ def draw_contestants(figure: Figure, outcome: Outcome) -> None:
         if size:
             axes.set_title(f"penalty {size:g} sigma", fontsize=9, loc="left")
     medians = [each.median for each in outcome.measurements]
-    panels[0].set_xlim(min(medians) / 2, max(medians) * 6)  # room for the words
+    panels[0].set_xlim(min(medians) / 2, max(medians) * 4)  # room for the words
     _set_logarithmic(panels[0].xaxis, duration)
     _plain(*panels)
 

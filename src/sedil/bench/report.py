@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sedil.bench.cases import CASES, Case
+from sedil.bench.machine import complaint
 from sedil.bench.results import Bar, Measurement, Report, load_report
 from sedil.bench.words import digits, duration
 from sedil.files import replacing
+from sedil.terminal import counted
 
 FILE = "report.md"
 _DPI = 150
@@ -52,6 +54,7 @@ def markdown(reports: Sequence[Report]) -> str:
             "**Cases marked quick ran on small sizes: they show that all works, not how fast it is.**"
         )
     parts += [_table(("case", "measured", "bar", ""), bar_lines(reports)), "## Machine", _machine(reports)]
+    parts += [f"**{report.case}: {words}**" for report in reports if (words := _complaint(report))]
     for report in reports:
         parts += _case(report)
     return "\n\n".join(parts) + "\n"
@@ -77,7 +80,7 @@ def _case(report: Report) -> list[str]:
     return [
         f"## {case.title}" + (" (quick)" if report.quick else ""),
         case.words,
-        f"On {report.outcome.data}; {report.threads} thread{'' if report.threads == 1 else 's'}.",
+        f"On {report.outcome.data}; {counted(report.threads, 'thread')}.",
         _measurements(case, report.outcome.measurements),
         *(["\n".join(notes)] if notes else []),
         f"![{case.title}]({report.case}.png)",
@@ -121,12 +124,19 @@ def _machine(reports: Sequence[Report]) -> str:
             f"{report.machine['cpu']}, {report.machine['cores']} cores, {report.machine['caches']}",
             f"{report.machine['memory_bytes'] / 2**30:.0f} GiB",
             f"{report.machine['fma_peak_gflops']:g}",
+            f"{report.machine['free_cores']:g}",
             f"{report.machine['load_before']:g}",
             _versions(report),
         ]
         for report in reports
     ]
-    return _table(("case", "date", "cpu", "memory", "peak GFLOP/s", "load before", "versions"), lines)
+    return _table(
+        ("case", "date", "cpu", "memory", "peak GFLOP/s", "free cores", "load before", "versions"), lines
+    )
+
+
+def _complaint(report: Report) -> str:
+    return complaint(report.machine, report.threads)
 
 
 def _versions(report: Report) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sedil.files import replacing
 
-FORMAT = "sedil bench 1"
+FORMAT = "sedil bench 2"
 
 
 @dataclass(frozen=True)

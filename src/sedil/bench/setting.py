@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.bench.timing import Tell
+from sedil.dictionary import format_shape
 from sedil.experiments.images import read_images
 from sedil.imaging.images import read_grey, scikit_image_photographs
 from sedil.imaging.patches import sample_patches
 
 SIGMA = 20.0
 _QUICK_SIDE = 128
+_IMAGE = "lena"
 _TRAINING = ("couple", "man", "lake", "jetplane")
 _VALIDATION = "hill"
 # Photographs inside the scikit-image package, for those who have no data.
@@ -43,30 +45,31 @@ class Setting(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A clean picture with noise added, float32, and what it is in words."""
+    """A clean picture with noise added, float32."""
 
-    words: str
+    name: str
     clean: np.ndarray
     noisy: np.ndarray
+
+    @property
+    def words(self) -> str:
+        """What it is, for the report."""
+        return f"{self.name}, {format_shape(self.clean.shape)}, sigma {SIGMA:g}"
 
 
 def noisy_scene(setting: Setting) -> Scene:
     """The picture that is denoised: lena, or camera without data; its middle if quick."""
     if setting.data is None:
-        name, clean = _OWN_IMAGE, scikit_image_photographs([_OWN_IMAGE])[0]
-        origin = "camera of scikit-image, as no --data was given"
-    else:
-        name = origin = "lena"
-        clean = read_images(setting.data, [name])[name]
-    return _with_noise(origin, clean, setting)
+        clean = scikit_image_photographs([_OWN_IMAGE])[0]
+        return _with_noise(f"{_OWN_IMAGE} of scikit-image", clean, setting)
+    return _with_noise(_IMAGE, read_images(setting.data, [_IMAGE])[_IMAGE], setting)
 
 
 def validation_scene(setting: Setting) -> Scene:
     """The picture that judges learned dictionaries."""
     if setting.data is None:
-        return _with_noise(
-            f"{_OWN_VALIDATION} of scikit-image", scikit_image_photographs([_OWN_VALIDATION])[0], setting
-        )
+        clean = scikit_image_photographs([_OWN_VALIDATION])[0]
+        return _with_noise(f"{_OWN_VALIDATION} of scikit-image", clean, setting)
     return _with_noise(_VALIDATION, _read_training(setting.data, [_VALIDATION])[0], setting)
 
 
@@ -96,14 +99,13 @@ def some(patches: np.ndarray, count: int) -> np.ndarray:
     return patches[np.sort(rng.permutation(len(patches))[:count])]
 
 
-def _with_noise(words: str, clean: np.ndarray, setting: Setting) -> Scene:
+def _with_noise(name: str, clean: np.ndarray, setting: Setting) -> Scene:
     if setting.quick:
         top, left = ((side - _QUICK_SIDE) // 2 for side in clean.shape)
         clean = clean[top : top + _QUICK_SIDE, left : left + _QUICK_SIDE]
     clean = clean.astype(np.float32)
     noise = np.random.default_rng(0).standard_normal(clean.shape, dtype=np.float32)
-    height, width = clean.shape
-    return Scene(f"{words}, {height}x{width}, sigma {SIGMA:g}", clean, clean + np.float32(SIGMA) * noise)
+    return Scene(name, clean, clean + np.float32(SIGMA) * noise)
 
 
 def _read_training(folder: Path, names: Sequence[str]) -> list[np.ndarray]:

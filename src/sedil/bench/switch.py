@@ -42,7 +42,7 @@ def _engines(setting: Setting, side: int) -> list[Measurement]:
     threads, rounds = setting.threads, setting.choose(5, 2)
     factors = [np.asarray(factor, np.float32) for factor in sedil.odct((side, side), 2 * side).factors]
     box = max(min(_BOX, _LARGEST_ARRAY // (2 * side) ** 2), _SMALLEST_BOX)
-    fused = rates([block_loops(factors)[0] for _ in range(threads)], rounds)
+    fused = rates([block_loops(factors).products for _ in range(threads)], rounds)
     with threadpool_limits(1, user_api="blas"):
         boxes = rates([_portable_loop(factors, box) for _ in range(threads)], rounds)
     with threadpool_limits(threads, user_api="blas"):

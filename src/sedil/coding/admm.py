@@ -4,7 +4,7 @@ With ``A_k^T A_k = U_k diag(e_k) U_k^T`` for each factor,
 
     (D^T D + r I)^-1 = (U_1 (x) ... (x) U_K) diag(1 / (e_1 (x) ... (x) e_K + r)) (U_1 (x) ... (x) U_K)^T ,
 
-so that one iteration costs no more than one of FISTA, and about half as many are needed.
+so that one iteration costs no more than one of FISTA; for large penalties about half as many are needed.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def sparse_code(
     penalty: float | None = None,
     *,
     method: str = "l1",
-    solver: str | None = None,
+    solver: str = "fista",
     weights: Array | None = None,
     mask: Array | None = None,
     initial: Array | None = None,
@@ -61,9 +61,9 @@ def sparse_code(
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
     method : {"l1", "refit", "pursuit"}, default "l1"
-    solver : {"fista", "admm"}, optional
-        For "l1" and "refit". Default: ADMM, which needs about half as many iterations; with a mask FISTA, as
-        ADMM cannot take one.
+    solver : {"fista", "admm"}, default "fista"
+        For "l1" and "refit". For penalties as large as denoising wants, ADMM needs about half as many
+        iterations; for small ones it needs more. It cannot take a mask.
     weights : array of shape n_atoms, optional
         Positive factors of the penalty, one per coefficient. Default: all 1.
     mask : boolean array of the shape of `patches`, optional
@@ -116,7 +116,6 @@ def sparse_code(
     errors.require_positive(penalty, "penalty")
     errors.require_positive(tolerance, "tolerance")
     errors.require_count(max_iterations, "max_iterations", minimum=1)
-    solver = solver or ("admm" if mask is None else "fista")
     errors.require_choice(solver, "solver", tuple(SOLVERS))
     if solver == "admm" and mask is not None:
         raise ValueError("The solver 'admm' cannot take a mask: use solver='fista'.")
