@@ -212,7 +212,8 @@ def test_blocks_and_back(rng):
     [
         (np.zeros(1, np.float32), (16, 16), "fused"),
         (np.zeros(1, np.float64), (16, 16), "portable"),
-        (np.zeros(1, np.float32), (128, 128), "portable"),
+        (np.zeros(1, np.float32), (129, 128), "portable"),
+        (np.zeros(1, np.float32), (128, 128), "fused"),
     ],
 )
 def test_arrays_decide(array, n_atoms, expected):

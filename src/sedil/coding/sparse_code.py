@@ -136,7 +136,9 @@ def sparse_code(
             threads=threads,
         )
         _warn_if_unfinished(flat.relative_gap, int(flat.n_iterations.max(initial=0)), tolerance)
-        return flat.codes.astype(patches.dtype).reshape(*_leading(patches, dictionary), *dictionary.n_atoms)
+        return flat.codes.astype(patches.dtype, copy=False).reshape(
+            *_leading(patches, dictionary), *dictionary.n_atoms
+        )
     problem = LassoProblem.create(
         dictionary.factors,
         _packed(patches, len(dictionary.factors)),
@@ -187,7 +189,9 @@ def _pursue(
     if engine == "fused":
         flat = _flat(patches, dictionary.patch_shape)
         codes = solve_pursuit(dictionary.factors, flat, max_error, limit, threads)
-        return codes.astype(patches.dtype).reshape(*_leading(patches, dictionary), *dictionary.n_atoms)
+        return codes.astype(patches.dtype, copy=False).reshape(
+            *_leading(patches, dictionary), *dictionary.n_atoms
+        )
     codes = pursuit(dictionary.factors, _packed(patches, len(dictionary.factors)), max_error, limit)
     return _unpacked(codes, patches, dictionary)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 ENGINES = ("fused", "portable")
 
-# Codes of one block of the fused engine must stay in the second-level cache; for larger ones BLAS is as fast
-# (results/switch.csv).
-LARGEST_CODE = 4096
+# Beyond this a block of the fused engine no longer stays in the second-level cache, and BLAS is about as fast
+# (case "switch" of `sedil bench`).
+LARGEST_CODE = 16384
 
 
 def choose_engine(engine: str | None, array: Any, n_atoms: Sequence[int]) -> str:
