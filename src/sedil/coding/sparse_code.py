@@ -239,6 +239,12 @@ def _flat(samples: np.ndarray, shape: Sequence[int]) -> np.ndarray:
     return np.require(samples.reshape(-1, prod(shape)), dtype, ["C", "W"])
 
 
+def _shaped(codes: np.ndarray, patches: np.ndarray, dictionary: SeparableDictionary) -> np.ndarray:
+    """Inverse of `_flat` for codes."""
+    shape = (*_leading(patches, dictionary), *dictionary.n_atoms)
+    return codes.astype(patches.dtype, copy=False).reshape(shape)
+
+
 def _packed(samples: Array, n_axes: int) -> Array:
     """All leading axes as one, last."""
     xp = array_namespace(samples)
