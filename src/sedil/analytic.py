@@ -10,9 +10,7 @@ from sedil import spheres
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import atom_counts, patch_lengths
 
-_THRESHOLD = (
-    3.05  # of `sedil.denoise` in multiples of sigma, chosen on photographs like that of learned atoms
-)
+_THRESHOLD = 3.05  # of `sedil.denoise`, in multiples of sigma; chosen on photographs, as for learned atoms
 
 
 def odct_factor(length: int, n_atoms: int) -> np.ndarray:

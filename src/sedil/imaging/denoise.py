@@ -71,7 +71,7 @@ def denoise(
         as the noise.
     threshold : float, optional
         In multiples of sigma. For "refit" and "l1" the l1 penalty: larger removes more noise and more detail;
-        default 3.25 for "refit" (3.0 for the ODCT) and 2 for "l1". For "pursuit" the residual per
+        default 3.25 for "refit" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual per
         entry at which a patch is done; default a little above 1.
     stride : int, default 1
         Distance between neighbouring patches. 2 is four times faster and about 0.15 dB worse.
