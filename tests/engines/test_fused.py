@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sedil
+from sedil.coding.admm import admm
 from sedil.coding.fista import fista
 from sedil.coding.fused import solve_l1, solve_pursuit
 from sedil.coding.problem import LassoProblem
@@ -21,6 +22,7 @@ from sedil.coding.pursuit import pursuit
 from sedil.coding.refit import refit
 from sedil.engines import choose_engine, portable
 from sedil.engines.fused import blocks, compilation
+from sedil.engines.fused.cost import Room
 from sedil.learning.engines import PortableLearning
 from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
 from sedil.manifold import Point, ProductManifold
@@ -80,6 +82,18 @@ def test_l1_codes_agree(sizes, n, masked, seed):
     seen = patches if mask is None else np.where(mask, 0, patches)
     expected = fista(problem, 1e-5, 40)
     found = solve_l1(factors, flat(seen), 0.4 * weights.ravel(), 1e-5, 40, known=known)
+    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected.codes)), atol=5e-3)
+    np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
+
+
+@FEW
+@given(sizes=DISTINCT, n=st.sampled_from([1, 31, 33]), seed=st.integers(0, 100))
+def test_admm_codes_agree(sizes, n, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_factors(sizes, rng)
+    patches = random_patches(factors, n, rng)
+    expected = admm(LassoProblem.create(factors, portable.pack(patches), 0.8), 1e-6, 40)
+    found = solve_l1(factors, flat(patches), 0.8, 1e-6, 40, solver="admm")
     np.testing.assert_allclose(found.codes, flat(portable.unpack(expected.codes)), atol=5e-3)
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
 
@@ -174,6 +188,11 @@ def test_costs_gradients_and_steps_agree(sizes, n, seed):
         ]
 
 
+def test_room_holds_all_products_also_with_fewer_atoms_than_entries(rng):
+    operator = blocks.Operator.create(random_factors([(3, 11), (9, 2)], rng))
+    assert Room.create(operator).between.shape[1] >= 11 * 9  # without the first factor
+
+
 def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
     patches = rng.standard_normal((3000, 6, 5)).astype(np.float32)
     runs = {"engine": "portable"}, {"threads": 1}, {"threads": 2}
@@ -184,6 +203,13 @@ def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
     np.testing.assert_allclose(one.history["objective"], plain.history["objective"], rtol=1e-3)
     for found, expected in zip(one.dictionary.factors, plain.dictionary.factors, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-2)
+
+
+def test_fused_learning_of_float64_patches_is_float32_throughout(rng):
+    result = sedil.learn(rng.standard_normal((50, 4, 4)), (5, 5), max_iterations=3, engine="fused")
+    assert {result.codes.dtype, *(factor.dtype for factor in result.dictionary.factors)} == {
+        np.dtype("float32")
+    }
 
 
 def test_engine_is_part_of_a_checkpoint(rng, tmp_path):

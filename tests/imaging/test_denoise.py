@@ -151,6 +151,12 @@ def test_works_with_scikit_image_calibration(noisy, clean):
     assert psnr(best(noisy), clean) > psnr(noisy, clean) + 2
 
 
+def test_flat_regions_do_not_hide_the_noise_elsewhere(rng):
+    image = np.full((100, 100), 255.3)
+    image[:40] = 128 + 10 * rng.standard_normal((40, 100))
+    assert sedil.estimate_noise(image) == pytest.approx(10, rel=0.15)
+
+
 def test_a_dictionary_may_bring_its_own_threshold():
     learned = sedil.shipped_dictionary("separable-8x8")
     assert default_threshold("refit", sedil.odct((8, 8), 16)) < default_threshold("refit", learned)

@@ -123,10 +123,11 @@ def sparse_code(
     initial = _checked_initial(dictionary, initial, patches)
     refits = REFIT_ITERATIONS if method == "refit" else 0
     if engine == "fused":
+        thresholds = penalty if weights is None else penalty * weights.ravel()
         flat = solve_l1(
             dictionary.factors,
             _flat(patches, dictionary.patch_shape),
-            penalty if weights is None else penalty * weights.ravel(),
+            thresholds,
             tolerance,
             max_iterations,
             known=None if mask is None else ~_flat(mask, dictionary.patch_shape),
@@ -136,21 +137,25 @@ def sparse_code(
             threads=threads,
         )
         _warn_if_unfinished(flat.relative_gap, int(flat.n_iterations.max(initial=0)), tolerance)
-        return flat.codes.astype(patches.dtype, copy=False).reshape(
-            *_leading(patches, dictionary), *dictionary.n_atoms
-        )
-    problem = LassoProblem.create(
-        dictionary.factors,
-        _packed(patches, len(dictionary.factors)),
-        penalty,
-        weights,
-        None if mask is None else _packed(mask, len(dictionary.factors)),
-    )
+        return _shaped(flat.codes, patches, dictionary)
+    problem = _packed_problem(dictionary, patches, penalty, weights, mask)
     packed_initial = None if initial is None else _packed(initial, len(dictionary.factors))
     result = SOLVERS[solver](problem, tolerance, max_iterations, packed_initial)
     _warn_if_unfinished(result.relative_gap, result.n_iterations, tolerance)
     codes = refit(problem, result.codes, refits) if refits else result.codes
     return _unpacked(codes, patches, dictionary)
+
+
+def _packed_problem(
+    dictionary: SeparableDictionary,
+    patches: Array,
+    penalty: float,
+    weights: Array | None,
+    mask: Array | None,
+) -> LassoProblem:
+    n_axes = len(dictionary.factors)
+    packed_mask = None if mask is None else _packed(mask, n_axes)
+    return LassoProblem.create(dictionary.factors, _packed(patches, n_axes), penalty, weights, packed_mask)
 
 
 def _warn_if_unfinished(relative_gap: Array, n_iterations: int, tolerance: float) -> None:
@@ -189,9 +194,7 @@ def _pursue(
     if engine == "fused":
         flat = _flat(patches, dictionary.patch_shape)
         codes = solve_pursuit(dictionary.factors, flat, max_error, limit, threads)
-        return codes.astype(patches.dtype, copy=False).reshape(
-            *_leading(patches, dictionary), *dictionary.n_atoms
-        )
+        return _shaped(codes, patches, dictionary)
     codes = pursuit(dictionary.factors, _packed(patches, len(dictionary.factors)), max_error, limit)
     return _unpacked(codes, patches, dictionary)
 
@@ -222,7 +225,7 @@ def _checked_initial(dictionary: SeparableDictionary, initial: Any, patches: Arr
     if initial is None:
         return None
     initial = dictionary.own_array(initial, "initial")
-    expected = (*patches.shape[: patches.ndim - len(dictionary.factors)], *dictionary.n_atoms)
+    expected = (*_leading(patches, dictionary), *dictionary.n_atoms)
     if tuple(initial.shape) != expected:
         raise ValueError(f"initial must be codes of shape {expected}, got shape {tuple(initial.shape)}.")
     return initial

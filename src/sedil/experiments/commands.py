@@ -46,7 +46,7 @@ def table1_command(
     ] = None,
     output: Output = Path("reproduce"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="One image, one noise level, one seed: about a minute.")
+        bool, typer.Option("--quick", help="One image, one noise level, one seed: some ten seconds.")
     ] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, help=f"Times that noise is drawn; default {_SEEDS}, or 1 if quick.")

@@ -26,9 +26,8 @@ from sedil.learning.line_search import LineSearch
 from sedil.manifold import Point, ProductManifold, combine, negate
 from sedil.objective import Terms, Weights, coherence_gradient, total_coherence
 
-_CHUNK = (
-    64  # blocks that a thread takes at a time; fixed, so that sums do not depend on the number of threads
-)
+# Blocks that a thread takes at a time: fixed, so that sums do not depend on how many threads there are.
+_CHUNK = 64
 _NO_CODES = np.zeros(0, np.float32)
 
 

@@ -101,6 +101,7 @@ def learn(
         `max_iterations` and tolerances may differ. The end is that of an uninterrupted run, to the bit.
     engine : {"fused", "portable"}, optional
         Default: "fused", several times faster and in less memory, for float32 NumPy arrays, else "portable".
+        The fused one computes in float32 whatever it is given.
     threads : int, optional
         Of the fused engine; the result does not depend on it. Default: the environment variable
         NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
@@ -136,6 +137,11 @@ def learn(
     _require_distinct_atoms(patch_shape, counts)
     stopping = Stopping(max_iterations, tolerance, gradient_tolerance).checked()
     _require_place(checkpoint, resume)
+    if threads is not None:
+        errors.require_count(threads, "threads", minimum=1)
+    engine = choose_engine(engine, patches, counts)
+    if engine == "fused":
+        patches = np.asarray(patches, np.float32)
 
     has_dictionary = isinstance(initial, SeparableDictionary)
     energy = mean_energy(patches)
@@ -193,11 +199,9 @@ def learn(
 
 
 def _learning_engine(
-    engine: str | None, patches: Array, counts: Sequence[int], weights: Weights, threads: int | None
+    engine: str, patches: Array, counts: Sequence[int], weights: Weights, threads: int | None
 ) -> LearningEngine:
-    if threads is not None:
-        errors.require_count(threads, "threads", minimum=1)
-    if choose_engine(engine, patches, counts) == "portable":
+    if engine == "portable":
         return PortableLearning(patches, weights)
     from sedil.learning.fused import FusedLearning
 

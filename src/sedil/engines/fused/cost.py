@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.blocks import WIDTH, Operator, analyze, multiply_axis, synthesize, workspace
+from sedil.engines.fused.blocks import WIDTH, Operator, analyze, multiply_axis, synthesize
 from sedil.engines.fused.kernel import kernel
 from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many
 
@@ -25,15 +25,13 @@ class Room(NamedTuple):
     ----------
     codes, slope : (atoms, WIDTH)
     residual : (entries, WIDTH)
-    partial : codes multiplied with all factors but one
-    between : what lies between two products
+    between : what lies between two products, whichever factors they leave out
     pairs : vectors of sums of the factor gradients, flat, one factor after the other
     """
 
     codes: np.ndarray
     slope: np.ndarray
     residual: np.ndarray
-    partial: np.ndarray
     between: np.ndarray
     pairs: np.ndarray
 
@@ -41,13 +39,12 @@ class Room(NamedTuple):
     def create(cls, operator: Operator) -> Room:
         """For this dictionary."""
         length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
-        between = workspace(operator)
+        largest = int(np.prod(np.maximum(operator.lengths, operator.counts)))
         return cls(
             np.zeros((count, WIDTH), np.float32),
             np.zeros((count, WIDTH), np.float32),
             np.zeros((length, WIDTH), np.float32),
-            np.empty_like(between[0]),
-            between,
+            np.empty((2, largest, WIDTH), np.float32),
             np.zeros(len(operator.synthesis) * LANES, np.float32),
         )
 
