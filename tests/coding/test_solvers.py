@@ -195,7 +195,8 @@ def test_every_library_and_precision_agrees(settings, arrays):
     ("settings", "message"),
     [
         ({"method": "best"}, "method must be one of 'refit', 'l1', 'pursuit', got 'best'"),
-        ({"penalty": 1.0, "solver": "lars"}, "solver must be one of 'fista', 'admm', got 'lars'"),
+        ({"penalty": 1.0, "solver": "lars"}, "solver must be one of 'fista', 'admm', 'descent', got 'lars'"),
+        ({"penalty": 1.0, "solver": "descent"}, "The solver 'descent' needs the fused engine"),
         ({"method": "refit"}, r'method="refit" needs penalty=\.\.\.'),
         ({"method": "pursuit"}, r'method="pursuit" needs max_error=\.\.\.'),
         ({"method": "pursuit", "max_error": -1}, "max_error must be a finite non-negative number"),

@@ -98,6 +98,60 @@ def test_admm_codes_agree(sizes, n, seed):
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
 
 
+def gaps_in_float64(factors, patches, thresholds, codes):
+    matrix = sedil.SeparableDictionary(factors, normalize=True).as_matrix().astype(np.float64)
+    problem = LassoProblem.create([matrix], patches.T.astype(np.float64), 1.0, thresholds)
+    return problem.relative_gap(codes.T.astype(np.float64))
+
+
+@FEW
+@given(
+    sizes=SHAPES,
+    n=st.sampled_from([1, 2, 33]),
+    penalty=st.sampled_from([0.02, 0.4, 2.0]),
+    warm=st.booleans(),
+    seed=st.integers(0, 100),
+)
+def test_descent_solves_the_same_problem(sizes, n, penalty, warm, seed):
+    rng = np.random.default_rng(seed)
+    factors = random_factors(sizes, rng)
+    patches = flat(random_patches(factors, n, rng))
+    n_atoms = prod(count for _, count in sizes)
+    thresholds = penalty * rng.uniform(0.5, 2, n_atoms).astype(np.float32)
+    initial = rng.standard_normal((n, n_atoms)) * (rng.random((n, n_atoms)) < 0.3) if warm else None
+    found = solve_l1(factors, patches, thresholds, 1e-3, 5000, initial=initial, solver="descent")
+    gaps = gaps_in_float64(factors, patches, thresholds, found.codes)
+    np.testing.assert_allclose(found.relative_gap, gaps, atol=2e-5)
+    assert gaps.max() < 1.1e-3
+
+
+def test_descent_leaves_what_it_cannot_solve_to_fista(rng, monkeypatch):
+    factors = random_factors([(4, 9), (4, 9)], rng)
+    patches = flat(random_patches(factors, 40, rng))
+    monkeypatch.setattr("sedil.coding.fused.MAX_LOOKS", 1)
+    found = solve_l1(factors, patches, 0.1, 1e-3, 2000, solver="descent")
+    assert found.relative_gap.max() < 1e-3
+    assert found.n_iterations.max() > 1
+
+
+def test_descent_at_a_solution_takes_one_look(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = flat(random_patches(factors, 50, rng))
+    cold = solve_l1(factors, patches, 0.5, 1e-4, 1000, solver="descent")
+    warm = solve_l1(factors, patches, 0.5, 2e-4, 1000, initial=cold.codes, solver="descent")
+    assert cold.n_iterations.max() > warm.n_iterations.max() == 0
+    np.testing.assert_array_equal(warm.codes, cold.codes)
+
+
+def test_descent_on_a_zero_patch_forgets_where_it_started(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = np.zeros((2, 20), np.float32)
+    patches[1] = rng.standard_normal(20)
+    found = solve_l1(factors, patches, 0.5, 1e-4, 1000, initial=np.ones((2, 42)), solver="descent")
+    assert not found.codes[0].any()
+    assert gaps_in_float64(factors, patches[1:], np.full(42, 0.5), found.codes[1:]).max() < 1.1e-4
+
+
 def test_warm_start_at_the_solution_stays_there(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = flat(random_patches(factors, 50, rng))

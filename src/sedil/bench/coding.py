@@ -22,7 +22,7 @@ _SIDE, _ATOMS = 8, 16
 _PENALTIES = (1.0, 2.0)
 _ROUNDING = 1.01  # a gap in float32 may exceed the tolerance by a little when measured in float64
 _JUDGED_AT_A_TIME = 20_000
-OURS = ("sedil, ADMM", "sedil, FISTA")
+OURS = ("sedil, descent", "sedil, ADMM", "sedil, FISTA")
 _SPAMS, _SPAMS_DOUBLE = "spams.lasso", "spams.lasso, float64"
 _LARS, _DESCENT = "scikit-learn sparse_encode", "scikit-learn Lasso, same gap"
 
@@ -66,7 +66,7 @@ class Task(NamedTuple):
 
 
 def run(setting: Setting) -> Outcome:
-    """Time our two solvers, the portable engine, SPAMS and scikit-learn, for each penalty."""
+    """Time our three solvers, the portable engine, SPAMS and scikit-learn, for each penalty."""
     scene = noisy_scene(setting)
     patches = all_patches(scene.noisy, _SIDE)
     dictionary = sedil.odct((_SIDE, _SIDE), (_ATOMS, _ATOMS)).like(patches)
@@ -88,6 +88,7 @@ def run(setting: Setting) -> Outcome:
 def _makers(task: Task, setting: Setting) -> list[Callable[[], Contestant]]:
     part, slow = setting.choose(20_000, 500), setting.choose(2000, 200)  # patches of those that take minutes
     return [
+        partial(_ours, task, "sedil, descent", solver="descent"),
         partial(_ours, task, "sedil, ADMM", solver="admm"),
         partial(_ours, task, "sedil, FISTA", solver="fista"),
         partial(_our_part, task, part, peers.PORTABLE, engine="portable"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,8 @@ from sedil.coding.fista import CHECK_EVERY as FISTA_CHECK
 from sedil.coding.problem import squared_norm
 from sedil.engines.threads import parallel_map, thread_count
 
+# Looks of descent at all atoms: few samples take more than ten, and those that do are quicker by FISTA.
+MAX_LOOKS = 30
 _CHUNK = 4096  # samples: enough to keep all lanes of a block busy, few enough to share among threads
 
 
@@ -39,40 +42,101 @@ def solve_l1(
 ) -> FlatResult:
     """Codes of flat patches (n, entries), each improved by so many iterations of least squares.
 
-    `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "admm" cannot
-    take.
+    `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "fista" alone
+    can take. What "descent" has not solved after some looks at all atoms goes on with "fista".
     """
-    from sedil.engines.fused import lasso, support
+    n_atoms = prod(factor.shape[1] for factor in factors)
+    codes = np.zeros((len(patches), n_atoms), np.float32)
+    if initial is not None:
+        codes[:] = initial
+    result = FlatResult(codes, np.zeros(len(patches), np.float32), np.zeros(len(patches), np.int64))
+    seen = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
+    task = _Task(factors, patches, seen, thresholds, tolerance, max_iterations, threads)
+    if solver == "descent":
+        _descend(task, initial is not None, result)
+        left = np.flatnonzero(result.relative_gap > tolerance)
+        if len(left) and max_iterations > MAX_LOOKS:
+            rest = FlatResult(*(values[left] for values in result))
+            _iterate(task._replace(patches=patches[left]), "fista", rest)
+            for values, new in zip(result, rest, strict=True):
+                values[left] = new
+    else:
+        _iterate(task, solver, result)
+    if refits:
+        _refit(task, codes, refits)
+    return result
+
+
+class _Task(NamedTuple):
+    """What is asked for; `known` is empty if all entries are."""
+
+    factors: Sequence[np.ndarray]
+    patches: np.ndarray
+    known: np.ndarray
+    thresholds: float | np.ndarray
+    tolerance: float
+    max_iterations: int
+    threads: int | None
+
+    def known_of(self, part: slice) -> np.ndarray:
+        """`known` of some patches."""
+        return self.known[part] if len(self.known) else self.known
+
+
+def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
+    """Improve the codes in `result`, which are zero unless `warm`, by coordinate descent."""
+    from sedil.engines.fused import descent
     from sedil.engines.fused.blocks import Operator
     from sedil.engines.fused.compilation import announced
 
-    operator, seen = Operator.create(factors), patches
-    every, splits = (ADMM_CHECK, True) if solver == "admm" else (FISTA_CHECK, False)
-    eigenvalues = np.ones(patches.shape[1])
-    if splits:
-        factors, seen, eigenvalues = _diagonalised(factors, patches)
-    rotated = Operator.create(factors)
-    n = len(patches)
-    codes = np.zeros((n, int(np.prod(operator.counts))), np.float32)
-    if initial is not None:
-        codes[:] = initial
-    gaps, iterations = np.zeros(n, np.float32), np.zeros(n, np.int64)
-    known = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
-    rule = lasso.Rule.create(1 / squared_norm(factors), tolerance, max_iterations, every)
+    operator = Operator.create(task.factors)
+    limits = descent.Limits.create(task.tolerance, min(task.max_iterations, MAX_LOOKS))
 
     def work(part: slice) -> None:
-        lanes = lasso.Lanes.create(operator, thresholds)
-        own_known = known[part] if len(known) else known
-        splitting = lasso.Splitting.create(eigenvalues, codes.shape[1], STRENGTH, RELAXATION)
-        results = codes[part], gaps[part], iterations[part]
-        lasso.solve(rotated, lanes, rule, splitting, splits, seen[part], own_known, *results)
-        if refits:
-            room = support.Support.create(operator)
-            support.refit_all(operator, room, patches[part], own_known, codes[part], refits)
+        room = descent.Descent.create(task.factors, task.thresholds)
+        descent.solve(operator, room, limits, task.patches[part], warm, *(values[part] for values in result))
 
     with announced("l1 coding"):
-        _for_each_chunk(work, n, threads)
-    return FlatResult(codes, gaps, iterations)
+        _for_each_chunk(work, len(task.patches), task.threads)
+
+
+def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
+    """Improve the codes in `result` by FISTA or ADMM."""
+    from sedil.engines.fused import lasso
+    from sedil.engines.fused.blocks import Operator
+    from sedil.engines.fused.compilation import announced
+
+    factors, patches, eigenvalues = task.factors, task.patches, np.ones(task.patches.shape[1])
+    every, splits = (ADMM_CHECK, True) if solver == "admm" else (FISTA_CHECK, False)
+    if splits:
+        factors, patches, eigenvalues = _diagonalised(factors, patches)
+    operator = Operator.create(factors)
+    rule = lasso.Rule.create(1 / squared_norm(factors), task.tolerance, task.max_iterations, every)
+
+    def work(part: slice) -> None:
+        lanes = lasso.Lanes.create(operator, task.thresholds)
+        splitting = lasso.Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
+        results = (values[part] for values in result)
+        lasso.solve(operator, lanes, rule, splitting, splits, patches[part], task.known_of(part), *results)
+
+    with announced("l1 coding"):
+        _for_each_chunk(work, len(patches), task.threads)
+
+
+def _refit(task: _Task, codes: np.ndarray, n_iterations: int) -> None:
+    """Replace the coefficients in use by their least-squares values."""
+    from sedil.engines.fused import support
+    from sedil.engines.fused.blocks import Operator
+    from sedil.engines.fused.compilation import announced
+
+    operator = Operator.create(task.factors)
+
+    def work(part: slice) -> None:
+        room = support.Support.create(operator)
+        support.refit_all(operator, room, task.patches[part], task.known_of(part), codes[part], n_iterations)
+
+    with announced("refit"):
+        _for_each_chunk(work, len(task.patches), task.threads)
 
 
 def _diagonalised(

@@ -26,10 +26,10 @@ class Limits(NamedTuple):
     check_every: int
 
 
-# On photographs a smaller gap or more iterations change the PSNR by less than 0.01 dB.
-SUPPORT_LIMITS = Limits(tolerance=3e-3, max_iterations=20, check_every=5)
+# On photographs a smaller gap changes the PSNR by less than 0.01 dB.
+SUPPORT_LIMITS = Limits(tolerance=1e-3, max_iterations=100, check_every=10)
 REFIT_ITERATIONS = 12
-L1_LIMITS = Limits(tolerance=1e-3, max_iterations=200, check_every=10)
+L1_LIMITS = SUPPORT_LIMITS._replace(max_iterations=200)
 
 
 class Sums(NamedTuple):
@@ -51,6 +51,7 @@ class Cleaning:
     grid : PatchGrid
     method : name in `CODERS`
     sigma, threshold : noise level, and its multiple that the method wants
+    wanted : boolean image; patches that hold none of its pixels are left out. None for all patches
     """
 
     factors: Sequence[np.ndarray]
@@ -58,6 +59,7 @@ class Cleaning:
     method: str
     sigma: float
     threshold: float
+    wanted: np.ndarray | None = None
 
     @property
     def penalty(self) -> float:
@@ -91,6 +93,8 @@ def portable_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     codes = CODERS[cleaning.method](cleaning, (flat - means).reshape(*shape, -1))
     cleaned = portable.synthesize(cleaning.factors, codes).reshape(flat.shape) + means
     weights = 1 / (1 + np.count_nonzero(codes.reshape(-1, len(patches)), axis=0)).astype(np.float32)
+    if cleaning.wanted is not None:
+        weights *= grid.touching(cleaning.wanted, box)
     weights = weights.reshape(-1, *(1,) * image.ndim)
     total, weight = np.zeros_like(image[place]), np.zeros_like(image[place])
     local = grid.shifted(box)
@@ -128,7 +132,8 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     """With the fused engine: one pass, in which no array of codes ever exists."""
     from sedil.engines.fused.blocks import Operator
     from sedil.engines.fused.compilation import announced
-    from sedil.engines.fused.lasso import Lanes, Rule
+    from sedil.engines.fused.descent import Descent
+    from sedil.engines.fused.descent import Limits as DescentLimits
     from sedil.engines.fused.pursuit import Pursuers
     from sedil.engines.fused.restore import Piece, denoise_by_l1, denoise_by_pursuit
     from sedil.engines.fused.support import Support
@@ -138,6 +143,9 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     pixels = np.ascontiguousarray(image[place])
     shape = pixels.shape
     corners = np.ravel_multi_index(np.ix_(*grid.shifted(box)), shape).ravel()
+    n_patches = len(corners)
+    if cleaning.wanted is not None:
+        corners = corners[grid.touching(cleaning.wanted, box)]
     offsets = np.ravel_multi_index(np.ix_(*map(np.arange, grid.patch_shape)), shape).ravel()
     total, weight = np.zeros(pixels.size, np.float32), np.zeros(pixels.size, np.float32)
     piece = Piece(pixels.ravel(), total, weight, corners, offsets)
@@ -150,10 +158,11 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
         limits, refits = SUPPORT_LIMITS, REFIT_ITERATIONS
         if cleaning.method == "l1":
             limits, refits = L1_LIMITS, 0
-        lanes, support = Lanes.create(operator, cleaning.penalty), Support.create(operator)
+        descent, support = Descent.create(cleaning.factors, cleaning.penalty), Support.create(operator)
+        looks = DescentLimits.create(limits.tolerance, limits.max_iterations)
         with announced("denoise by l1"):
-            denoise_by_l1(operator, lanes, Rule.create(cleaning.step, *limits), support, refits, piece)
-    return Sums(place, total.reshape(shape), weight.reshape(shape), len(corners))
+            denoise_by_l1(operator, descent, looks, support, refits, piece)
+    return Sums(place, total.reshape(shape), weight.reshape(shape), n_patches)
 
 
 SUMS = {"fused": fused_sums, "portable": portable_sums}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.llvm import address
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
 WIDTH = 32  # samples of a block: two vectors of 16 lanes, and small blocks that stay in cache
@@ -59,10 +60,10 @@ def multiply_axis(matrix, start, n_rows, n_terms, source, n_before, n_after, tar
     step = n_after * WIDTH
     matrix_row = _BYTES * n_terms
     for before in range(n_before):
-        into = target.ctypes.data + _BYTES * before * n_rows * step
-        out_of = source.ctypes.data + _BYTES * before * n_terms * step
+        into = address(target) + _BYTES * before * n_rows * step
+        out_of = address(source) + _BYTES * before * n_terms * step
         for column in range(0, step, COLUMNS):
-            entry = matrix.ctypes.data + _BYTES * start
+            entry = address(matrix) + _BYTES * start
             place = into + _BYTES * column
             terms = out_of + _BYTES * column
             row = 0

@@ -1,4 +1,4 @@
-"""Restoration in one pass: patches out of the image, codes, cleaned patches into the sums, lane by lane."""
+"""Restoration in one pass: patches out of the image, codes, cleaned patches into the sums."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused import lasso, pursuit
+from sedil.engines.fused import pursuit
 from sedil.engines.fused.blocks import WIDTH
+from sedil.engines.fused.descent import flat_index, forget, solve_one
 from sedil.engines.fused.kernel import kernel
-from sedil.engines.fused.lasso import IDLE
-from sedil.engines.fused.support import gather, refit
+from sedil.engines.fused.pursuit import IDLE
+from sedil.engines.fused.support import refit, write_atom
 
 
 class Piece(NamedTuple):
@@ -31,37 +32,30 @@ class Piece(NamedTuple):
 
 
 @kernel
-def denoise_by_l1(operator, lanes, rule, support, refits, piece):
+def denoise_by_l1(operator, descent, limits, support, refits, piece):
     """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
-    waiting, working = 0, 0
-    for lane in range(WIDTH):
-        lanes.sample[lane] = IDLE
-        if waiting < len(piece.corners):
-            _load(lanes, lane, waiting, piece)
-            waiting, working = waiting + 1, working + 1
-    while working:
-        for _ in range(rule.check_every):
-            lasso.iterate(operator, lanes, rule.step)
-        lasso.measure_gaps(operator, lanes)
-        for lane in range(WIDTH):
-            if lanes.sample[lane] == IDLE or not lasso.is_done(lanes, lane, rule):
-                continue
-            support.patch[:] = lanes.patches[:, lane]
-            size = gather(operator, support, lanes.codes[:, lane])
-            refit(support, size, refits)
-            add_patch(piece, lanes.sample[lane], support.residual, size)
-            lanes.sample[lane] = IDLE
-            working -= 1
-            if waiting < len(piece.corners):
-                _load(lanes, lane, waiting, piece)
-                waiting, working = waiting + 1, working + 1
+    for sample in range(len(piece.corners)):
+        extract(piece, sample, support.patch)
+        descent.patch[:] = support.patch
+        size, _, _ = solve_one(operator, descent, limits, 0)
+        n_atoms = gather_used(operator, descent, size, support)
+        forget(descent, size)
+        refit(support, n_atoms, refits)
+        add_patch(piece, sample, support.residual, n_atoms)
 
 
 @kernel
-def _load(lanes, lane, sample, piece):
-    lasso.enter(lanes, lane, sample)
-    lasso.clear_codes(lanes, lane)
-    extract(piece, sample, lanes.patches, lane)
+def gather_used(operator, descent, size, support):
+    """Write out the atoms in use whose coefficients are not zero; returns their number."""
+    n_atoms = 0
+    for place in range(size):
+        if descent.coefficients[place] != 0:
+            index = flat_index(operator, descent, place)
+            support.used[n_atoms] = index
+            support.coefficients[n_atoms] = descent.coefficients[place]
+            write_atom(operator, index, support.atoms[n_atoms])
+            n_atoms += 1
+    return n_atoms
 
 
 @kernel
@@ -93,22 +87,22 @@ def denoise_by_pursuit(operator, pursuers, max_energy, piece):
 
 @kernel
 def _load_pursuer(pursuers, lane, sample, piece):
-    extract(piece, sample, pursuers.residual, lane)
+    extract(piece, sample, pursuers.residual[:, lane])
     pursuit.enter(pursuers, lane, sample)
 
 
 @kernel
-def extract(piece, sample, block, lane):
-    """Put a patch into a lane of a block, without its mean."""
+def extract(piece, sample, patch):
+    """Take a patch out of the image, without its mean."""
     corner = piece.corners[sample]
     mean = np.float32(0)
     for entry in range(len(piece.offsets)):
         value = piece.pixels[corner + piece.offsets[entry]]
-        block[entry, lane] = value
+        patch[entry] = value
         mean += value
     mean /= len(piece.offsets)
     for entry in range(len(piece.offsets)):
-        block[entry, lane] -= mean
+        patch[entry] -= mean
 
 
 @kernel
