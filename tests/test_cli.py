@@ -83,6 +83,38 @@ def test_checkpoint_is_written_and_resumed(pictures, tmp_path):
     np.testing.assert_array_equal(whole.as_matrix(), again.as_matrix())
 
 
+def learn_in_batches(pictures, output, *more):
+    sizes = ("-p", "4x4", "-a", "5x6", "-n", 200, "--batch-size", 40, "--epochs", 2)
+    return run("learn", pictures, "-o", output, "--minibatch", *sizes, *more)
+
+
+def test_minibatch_learns_from_a_folder_and_is_repeatable(pictures, tmp_path):
+    result = learn_in_batches(pictures, tmp_path / "a.npz")
+    assert result.exit_code == 0, result.output
+    for words in ("200 patches from 2 images, read while learning", "10/10", "all data has been seen"):
+        assert words in result.output
+    learn_in_batches(pictures, tmp_path / "b.npz")
+    one, other = (sedil.load_dictionary(tmp_path / f"{name}.npz") for name in "ab")
+    np.testing.assert_array_equal(one.as_matrix(), other.as_matrix())
+    assert one.info["images"] == ["a.png", "b.png"]
+
+
+def test_minibatch_resumes_from_its_checkpoint(pictures, tmp_path):
+    learn_in_batches(pictures, tmp_path / "whole.npz")
+    checkpoint = ("--checkpoint", tmp_path / "run.npz")
+    assert learn_in_batches(pictures, tmp_path / "first.npz", "--epochs", 1, *checkpoint).exit_code == 0
+    resumed = learn_in_batches(pictures, tmp_path / "again.npz", *checkpoint)
+    assert resumed.exit_code == 0, resumed.output
+    whole, again = (sedil.load_dictionary(tmp_path / f"{name}.npz") for name in ("whole", "again"))
+    np.testing.assert_array_equal(whole.as_matrix(), again.as_matrix())
+
+
+def test_minibatch_learns_unstructured_dictionaries(pictures, tmp_path):
+    result = learn_in_batches(pictures, tmp_path / "u.npz", "--unstructured", "-a", 20)
+    assert result.exit_code == 0, result.output
+    assert sedil.load_dictionary(tmp_path / "u.npz").patch_shape == (16,)
+
+
 def test_show_tells_facts_and_draws(pictures, tmp_path):
     learn(pictures, tmp_path / "d.npz")
     (tmp_path / "d.png").unlink()
@@ -98,6 +130,17 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
     ("arguments", "message"),
     [
         (["learn", "nowhere", "-o", "d.npz"], "There is no file or folder nowhere."),
+        (["learn", "pictures", "-o", "d.npz", "--epochs", "2"], "--epochs goes with --minibatch: add it or"),
+        (["learn", "pictures", "-o", "d.npz", "--batch-size", "9"], "--batch-size goes with --minibatch"),
+        (
+            ["learn", "pictures", "-o", "d.npz", "--minibatch", "--iterations", "9"],
+            "--iterations does not go with --minibatch: use --batch-size and --epochs.",
+        ),
+        (["learn", "pictures", "-o", "d.npz", "--minibatch", "-p", "64x64"], "a.png is smaller than a patch"),
+        (
+            ["learn", "pictures", "-o", "d.npz", "--unstructured", "-p", "64x64"],
+            "A factor of 4096 x 16384 takes about 10 GiB of memory to learn: keep the axes",
+        ),
         (["learn", "pictures", "-o", "no/d.npz"], "the folder no does not exist"),
         (
             ["learn", "pictures", "-o", "d.npz", "-p", "64x64"],
@@ -105,11 +148,11 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         ),
         (
             ["learn", "pictures", "-o", "d.npz", "-p", "0x8"],
-            "'0x8' is not two sides of at least 1 such as 8x8",
+            "'0x8' is not two or three sides of at least 1 such as 8x8",
         ),
         (["learn", "pictures", "-o", "d.npz", "-p", "eight"], "'eight' is not a list of lengths such as 8x8"),
         (["learn", "pictures", "-o", "d.npz", "-a", "3x3x3"], "n_atoms must have one number per patch axis"),
-        (["learn", "pictures", "-o", "d.npz", "-p", "8"], "'8' is not two sides of at least 1"),
+        (["learn", "pictures", "-o", "d.npz", "-p", "8"], "'8' is not two or three sides of at least 1"),
         (["learn", "pictures", "-o", "d.npz", "-a", "0"], "n_atoms must be positive whole numbers"),
         (["learn", "pictures", "-o", "d.npz", "--initial", "best"], "'best' is not one of 'random', 'odct'"),
         (["learn", "pictures", "-o", "d.npz", "--preset", "best"], "'best' is not one of 'data', 'paper'"),

@@ -167,3 +167,38 @@ def test_default_penalty_is_where_dropping_a_coefficient_costs_as_much_as_keepin
     size = smallest_coefficient(weights)
     kept = weights.sparsity_weight * np.log1p(weights.sparsity_scale * size**2)
     assert kept == pytest.approx(size**2 / 2)
+
+
+def test_partial_fit_is_the_mini_batch_learner(patches):
+    model = SeparableDictionaryLearning((4, 4), (6, 6), random_state=0)
+    learner = sedil.MiniBatchLearner((6, 6), random_state=model._rng())
+    for batch in np.split(patches, 3):
+        model.partial_fit(batch.reshape(100, -1))
+        learner.partial_fit(batch)
+    for mine, its in zip(model.factors_, learner.factors, strict=True):
+        assert_allclose(mine, its, atol=1e-12)
+    assert model.n_iter_ == 3
+    assert model.transform(patches[:2]).shape == (2, 36)
+    assert model.inverse_transform(model.transform(patches[:2])).shape == (2, 16)
+
+
+def test_partial_fit_after_fit_starts_from_its_dictionary(patches):
+    model = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=60, random_state=0).fit(patches)
+    before = [factor.copy() for factor in model.factors_]
+    model.partial_fit(patches[:3])
+    for old, new in zip(before, model.factors_, strict=True):
+        assert 0 < np.abs(old - new).max() < 0.5  # three samples against the three hundred of fit
+    assert len(model.history_) == 1
+
+
+def test_fit_after_partial_fit_forgets_it(patches, model):
+    other = SeparableDictionaryLearning((4, 4), (6, 6), max_iter=60, random_state=0)
+    other.partial_fit(patches[:50]).fit(patches)
+    for mine, theirs in zip(model.factors_, other.factors_, strict=True):
+        assert_array_equal(mine, theirs)
+
+
+def test_partial_fit_refuses_blocks_of_another_shape(patches):
+    model = SeparableDictionaryLearning((4, 4), (6, 6), random_state=0).partial_fit(patches[:50])
+    with pytest.raises(ValueError, match=r"samples of shape \(2, 8\), but the model was fitted to \(4, 4\)"):
+        model.partial_fit(patches.reshape(300, 2, 8))

@@ -164,6 +164,23 @@ def test_sums_over_float32_are_taken_in_float64():
     assert cost.at(Point(values, (np.ones((1, 1), np.float32),))).value == (2**24 + 1) / 4
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_axes", SHAPES)
+def test_gradient_with_missing_entries_passes_the_taylor_test(n_axes, seed):
+    rng = np.random.default_rng(seed)
+    cost, point = random_cost(n_axes, WEIGHTS["whole"], rng)
+    cost.known = (rng.random(cost.patches.shape) < 0.6).astype(float)
+    check_gradient(cost, point, random_tangent(point, rng))
+
+
+def test_missing_entries_do_not_count(rng):
+    cost, point = random_cost(2, WEIGHTS["data"], rng)
+    known = rng.random(cost.patches.shape) < 0.6
+    error = np.einsum("ia,jb,abn->ijn", *point.factors, point.codes) - cost.patches
+    masked = Objective(np.where(known, cost.patches, 0), cost.weights, known.astype(float)).at(point)
+    assert masked.terms.data == pytest.approx((error[known] ** 2).sum() / (2 * N))
+
+
 def test_evaluations_are_counted_and_gradients_are_not(rng):
     cost, point = random_cost(2, WEIGHTS["whole"], rng)
     assert cost.n_evaluations == 0

@@ -164,6 +164,20 @@ def test_explain_violation_is_silent_on_the_manifold_and_obeys_its_tolerance():
     assert "length 1.0001" in spheres.explain_violation(off)
 
 
+@given(SEEDS, st.floats(0, 1))
+def test_direction_to_leads_to_the_end_by_the_shorter_way(seed, share):
+    point, direction = point_and_tangents(seed)
+    direction *= 3.1 / np.linalg.norm(direction, axis=0).max()  # less than half a turn
+    end = spheres.geodesic(point, direction, share)
+    np.testing.assert_allclose(spheres.direction_to(point, end), share * direction, atol=1e-10)
+
+
+def test_direction_to_itself_and_to_the_opposite_is_zero():
+    point = np.eye(3)
+    np.testing.assert_array_equal(spheres.direction_to(point, point), 0)
+    np.testing.assert_array_equal(spheres.direction_to(point, -point), 0)
+
+
 def test_every_library_and_precision_agrees_with_numpy(arrays):
     point, direction, tangent = point_and_tangents(8, count=2)
     direction[:, 2] = 0
@@ -175,5 +189,7 @@ def test_every_library_and_precision_agrees_with_numpy(arrays):
         spheres.transport(own_tangent, own_point, own_direction, 0.7),
         spheres.transport(tangent, point, direction, 0.7),
     )
+    end = spheres.geodesic(point, direction, 0.7)
+    arrays.check(spheres.direction_to(own_point, arrays.make(end)), spheres.direction_to(point, end))
     assert spheres.explain_violation(own_point) is None
     assert "has length 2, not 1" in spheres.explain_violation(2 * own_point)

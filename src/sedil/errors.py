@@ -14,6 +14,9 @@ from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from sedil.engines.portable import Array
 
 MAX_AXES = 4
+# What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
+# coherence barrier makes of all pairs of atoms in float64.
+_FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
 # What bad input, a bad file, a full disk and too little memory raise; all else is a bug and is shown whole.
 EXPECTED = (ValueError, TypeError, OSError, MemoryError)
 
@@ -148,6 +151,24 @@ def require_folder(path: str | Path) -> None:
     folder = Path(path).parent
     if not folder.is_dir():
         raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
+
+
+def require_boolean(array: Array, name: str) -> None:
+    """An array of True and False."""
+    if array.dtype != array_namespace(array).bool:
+        raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
+
+
+def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
+    """Refuse factors so large that their Gram matrices alone exceed the memory of usual machines."""
+    for length, count in zip(patch_shape, counts, strict=True):
+        needed = _FACTOR_COPIES * 4 * length * count + _GRAM_COPIES * 8 * count**2
+        if needed > _MOST_BYTES:
+            raise ValueError(
+                f"A factor of {length} x {count} takes about {needed / 2**30:.0f} GiB of memory to learn: "
+                f"keep the axes of the patches apart, as in patches of shape (n, 64, 64) with "
+                f"n_atoms=(128, 128), or use fewer atoms or smaller patches."
+            )
 
 
 def require_choice(value: str, name: str, choices: Sequence[str]) -> str:

@@ -18,13 +18,17 @@ from sedil.dictionary import SeparableDictionary
 from sedil.errors import atom_counts, patch_lengths, require_count, require_positive
 from sedil.learning.defaults import default_atoms, smallest_coefficient
 from sedil.learning.learn import learn
+from sedil.learning.minibatch import MiniBatchLearner
+from sedil.learning.result import History
+from sedil.objective import Weights
 from sedil.progress import progress_bar
 
 
 class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Learn a separable dictionary and code data over it.
 
-    `fit` is `sedil.learn`. `transform` solves ``1/2 ||D x - s||^2 + penalty ||x||_1`` for each sample.
+    `fit` is `sedil.learn`, `partial_fit` learns from one batch as `sedil.learn_minibatch` does.
+    `transform` solves ``1/2 ||D x - s||^2 + penalty ||x||_1`` for each sample.
 
     Parameters
     ----------
@@ -61,7 +65,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         l1 penalty that `transform` uses.
     n_iter_ : int
     history_ : History
-    stop_reason_ : StopReason
+    stop_reason_ : StopReason, after `fit`
     n_features_in_ : int
     feature_names_in_ : ndarray, only if X had string column names
 
@@ -78,6 +82,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     >>> model.fit_transform(X).shape
     (100, 36)
     """
+
+    _learner: MiniBatchLearner | None  # of `partial_fit`; none after `fit`
 
     def __init__(
         self,
@@ -130,17 +136,10 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         self
         """
-        if self.penalty is not None:
-            require_positive(self.penalty, "penalty")
-        require_positive(self.transform_tol, "transform_tol")
-        require_count(self.transform_max_iter, "transform_max_iter", minimum=1)
-        sample_shape = tuple(X.shape[1:]) if getattr(X, "ndim", 2) > 2 else None
+        self._check_parameters()
+        sample_shape = _sample_shape(X)
         X = self._validated(X, reset=True)
-        patch_shape = self._patch_shape(X.shape[1], sample_shape)
-        n_atoms = (
-            default_atoms(patch_shape) if self.n_atoms is None else atom_counts(self.n_atoms, patch_shape)
-        )
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        patch_shape, n_atoms = self._sizes(X.shape[1], sample_shape)
         with progress_bar(self.max_iter) if self.verbose else nullcontext() as show:
             result = learn(
                 X.reshape(-1, *patch_shape),
@@ -154,17 +153,48 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
                 warm_up=self.warm_up,
                 max_iterations=self.max_iter,
                 tolerance=self.tol,
-                random_state=np.random.default_rng(seed),
+                random_state=self._rng(),
                 callback=show,
             )
-        self.dictionary_ = result.dictionary
-        self.factors_ = result.dictionary.factors
-        self.penalty_ = smallest_coefficient(result.weights) if self.penalty is None else self.penalty
-        self.history_ = result.history
-        self.n_iter_ = max(result.n_iterations, 1)
+        self._adopt(result.dictionary, result.weights, result.history)
         self.stop_reason_ = result.stop_reason
         self._sample_shape = sample_shape or (self.n_features_in_,)
-        self.__dict__.pop("components_", None)
+        self._n_samples_fitted = len(X)
+        self._learner = None
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> SeparableDictionaryLearning:
+        """Go on learning from one more batch, a few hundred to a few thousand samples.
+
+        After `fit` it starts from the dictionary found there, which then counts as much as its samples. The
+        weights of the cost are those of the first batch. `warm_up`, `max_iter` and `tol` are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, *patch_shape)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        is_first = not self.__sklearn_is_fitted__()
+        sample_shape = _sample_shape(X)
+        if not is_first:
+            self._require_sample_shape(X)
+        X = self._validated(X, reset=is_first)
+        patch_shape, n_atoms = self._sizes(X.shape[1], sample_shape if is_first else None)
+        if is_first:
+            self._learner = self._new_learner(n_atoms, self.initial)
+        elif self._learner is None:
+            self._learner = self._new_learner(n_atoms, self.dictionary_)
+            self._learner.n_samples = self._n_samples_fitted
+        learner = self._learner.partial_fit(X.reshape(-1, *patch_shape))
+        assert learner.weights is not None  # since the first batch
+        self._adopt(learner.dictionary, learner.weights, learner.history)
+        if is_first:
+            self._sample_shape = sample_shape or (self.n_features_in_,)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
@@ -243,6 +273,45 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _new_learner(self, n_atoms: tuple[int, ...], initial: str | SeparableDictionary) -> MiniBatchLearner:
+        return MiniBatchLearner(
+            n_atoms,
+            initial=initial,
+            preset=self.preset,
+            sparsity_scale=self.sparsity_scale,
+            sparsity_weight=self.sparsity_weight,
+            coherence_weight=self.coherence_weight,
+            metric=self.metric,
+            random_state=self._rng(),
+        )
+
+    def _adopt(self, dictionary: SeparableDictionary, weights: Weights, history: History) -> None:
+        """Take what has been learned."""
+        self.dictionary_ = dictionary
+        self.factors_ = dictionary.factors
+        self.penalty_ = smallest_coefficient(weights) if self.penalty is None else self.penalty
+        self.history_ = history
+        self.n_iter_ = max(history[-1].iteration, 1)
+        self.__dict__.pop("components_", None)
+
+    def _check_parameters(self) -> None:
+        if self.penalty is not None:
+            require_positive(self.penalty, "penalty")
+        require_positive(self.transform_tol, "transform_tol")
+        require_count(self.transform_max_iter, "transform_max_iter", minimum=1)
+
+    def _sizes(
+        self, n_features: int, sample_shape: tuple[int, ...] | None
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape of a patch and atoms per axis."""
+        patch_shape = self._patch_shape(n_features, sample_shape)
+        if self.n_atoms is None:
+            return patch_shape, default_atoms(patch_shape)
+        return patch_shape, atom_counts(self.n_atoms, patch_shape)
+
+    def _rng(self) -> np.random.Generator:
+        return np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         if getattr(X, "ndim", 2) > 2:
             X = np.asarray(X).reshape(X.shape[0], -1)
@@ -273,6 +342,11 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         if not self.warm_start or last is None:
             return self.initial
         return last if (last.patch_shape, last.n_atoms) == (patch_shape, n_atoms) else self.initial
+
+
+def _sample_shape(X: Any) -> tuple[int, ...] | None:
+    """Shape of one sample where X holds blocks, None where it holds rows."""
+    return tuple(X.shape[1:]) if getattr(X, "ndim", 2) > 2 else None
 
 
 def _half_energy(array: np.ndarray) -> float:

@@ -70,6 +70,15 @@ class ProductManifold(NamedTuple):
         return Point(tangent.codes, _each(spheres.transport, step, tangent, point, direction))
 
 
+class FixedFactors(ProductManifold):
+    """The same with the factors held where they are: only the codes move."""
+
+    def riemannian_gradient(self, point: Point, euclidean: Point) -> Point:
+        """Direction of steepest ascent of the codes."""
+        still = tuple(0 * factor for factor in point.factors)
+        return Point(euclidean.codes / self.codes_weight, still)
+
+
 def combine(left: Point, scale: float, right: Point) -> Point:
     """``left + scale * right``, block by block."""
     blocks = zip(left.blocks(), right.blocks(), strict=True)

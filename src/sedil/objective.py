@@ -61,11 +61,14 @@ class Objective:
     ----------
     patches : array of shape (*patch_shape, n), packed
     weights : Weights
+    known : array of the shape of `patches`, optional
+        1 where data is known, 0 where it is missing and does not count; None if all is known.
     """
 
-    def __init__(self, patches: Array, weights: Weights) -> None:
+    def __init__(self, patches: Array, weights: Weights, known: Array | None = None) -> None:
         self.patches = patches
         self.weights = weights
+        self.known = known
         self.n_evaluations = 0
 
     def at(self, point: Point) -> Evaluation:
@@ -87,6 +90,8 @@ class Evaluation:
         self.point = point
         self._weights = objective.weights
         self._residual = portable.synthesize(point.factors, point.codes) - objective.patches
+        if objective.known is not None:
+            self._residual = self._residual * objective.known
         self.terms = Terms(
             data=_half_mean_square(self._residual),
             sparsity=self._weights.sparsity_weight * sparsity(point.codes, self._weights.sparsity_scale),

@@ -9,12 +9,15 @@ from sedil.learning.run import Callback, Progress
 
 
 @contextmanager
-def patch_bar() -> Iterator[Callable[[int, int], None]]:
-    """A bar with the share of patches done and the time left; yields the callback for `sedil.denoise`."""
+def patch_bar(work: str = "denoising") -> Iterator[Callable[[int, int], None]]:
+    """A bar with the share of patches done and the time left.
+
+    Yields the callback for `sedil.denoise` or `sedil.inpaint`.
+    """
     from rich import progress as rich
 
     bar = rich.Progress(
-        rich.TextColumn("denoising"),
+        rich.TextColumn(work),
         rich.BarColumn(),
         rich.TaskProgressColumn(),
         rich.TimeElapsedColumn(),
@@ -22,13 +25,15 @@ def patch_bar() -> Iterator[Callable[[int, int], None]]:
         rich.TimeRemainingColumn(),
     )
     with bar:
-        task = bar.add_task("denoising", total=None)
+        task = bar.add_task(work, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 @contextmanager
-def progress_bar(max_iterations: int) -> Iterator[Callback]:
-    """A bar with iteration, cost and time left; yields the callback for `sedil.learn`.
+def progress_bar(max_iterations: int | None = None) -> Iterator[Callback]:
+    """A bar with iteration, cost and time left; yields the callback for `sedil.learn` or `learn_minibatch`.
+
+    Where the run ends need not be known beforehand.
 
     Examples
     --------
@@ -54,6 +59,7 @@ def progress_bar(max_iterations: int) -> Iterator[Callback]:
 
         def show(progress: Progress) -> None:
             record = progress.record
-            bar.update(task, completed=record.iteration, cost=f"{record.objective:.5g}")
+            total, cost = progress.max_iterations, f"{record.objective:.5g}"
+            bar.update(task, completed=record.iteration, total=total, cost=cost)
 
         yield show

@@ -38,6 +38,18 @@ def geodesic(point: Array, direction: Array, step: float) -> Array:
     return normalize(point * xp.cos(step * speed) + direction * _sin_over(speed, step))
 
 
+def direction_to(point: Array, end: Array) -> Array:
+    """The tangent vector at `point` whose geodesic of length 1 leads to `end`: the inverse of Eq. (25), (26).
+
+    Each column takes the shorter way; to its opposite all ways are equally long, and it stays.
+    """
+    xp = array_namespace(point)
+    cosine = _column_dots(point, end)
+    sideways = end - point * cosine
+    sine = _column_norms(sideways)
+    return sideways * (xp.atan2(sine, cosine) / _nonzero(sine))
+
+
 def transport(tangent: Array, point: Array, direction: Array, step: float) -> Array:
     """Carry `tangent` along the geodesic to its end, keeping lengths. Paper: Eq. (28), (29)."""
     xp = array_namespace(point)

@@ -41,7 +41,7 @@ MEASUREMENTS = {
     "cost": [measurement("sedil, fused engine"), measurement("JAX, jitted", [0.01])],
     "learning": [
         measurement(name, [seconds], figures={"PSNR": 30 + seconds / 100})
-        for name in ("sedil.learn", "spams.trainDL")
+        for name in ("sedil.learn_minibatch", "spams.trainDL")
         for seconds in (1.0, 2.0, 9.0)
     ],
     "scaling": over_sides(scaling.SEPARABLE, power=3) + over_sides(scaling.UNSTRUCTURED, power=4),

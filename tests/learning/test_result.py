@@ -49,4 +49,4 @@ def test_result_prints_what_a_person_wants_to_know(result):
 def test_stop_reasons_are_sentences_and_compare_as_text():
     assert sedil.StopReason.ITERATIONS == "max_iterations reached"
     assert str(sedil.StopReason.CALLBACK) == "the callback asked to stop"
-    assert len({str(reason) for reason in sedil.StopReason}) == len(sedil.StopReason) == 6
+    assert len({str(reason) for reason in sedil.StopReason}) == len(sedil.StopReason) == 8

@@ -18,12 +18,12 @@ from sedil.learning.run import Progress
 NEAR = 0.05  # dB
 _SIDE, _ATOMS = 8, 16
 _PENALTY = 0.15  # of the peers, for patches of unit length
-_BATCH = 512
+_BATCH = 512  # of the peers; ours has its default
 _WARM_UP = 1024  # patches
-_RANDOM, _ODCT = "sedil.learn", "sedil.learn, from the ODCT"
+_RANDOM, _ODCT = "sedil.learn_minibatch", "sedil.learn_minibatch, from the ODCT"
 _SPAMS, _SKLEARN = "spams.trainDL", "scikit-learn MiniBatch"  # both start from patches
-# Iterations, or batches, after which a dictionary is looked at.
-_STOPS = (1, 2, 5, 10, *range(20, 200, 20), *range(200, 501, 25))
+# Batches after which a dictionary is looked at.
+_STOPS = (1, 2, 3, 5, 10, 15, 20, 30, 40)
 _SPAMS_STOPS = (1, 2, 5, 10, 20, 40, 80, 160, 320, 640)
 _SKLEARN_STOPS = (1, 2, 5, 10, 20, 40, 80, 160, 235)
 
@@ -54,7 +54,7 @@ class Look(NamedTuple):
 
 
 class Learner(NamedTuple):
-    """Who learns: looks in order, from a lesson and the iterations to look after."""
+    """Who learns: looks in order, from a lesson and the batches to look after."""
 
     name: str
     package: str
@@ -148,11 +148,11 @@ def _learn_ours(initial: str, lesson: Lesson, stops: tuple[int, ...]) -> list[Lo
             atoms = [np.array(factor) for factor in progress.factors]
             looks.append(Look(progress.record.seconds, sedil.SeparableDictionary(atoms, normalize=True)))
 
-    result = sedil.learn(
+    result = sedil.learn_minibatch(
         lesson.patches,
         (_ATOMS, _ATOMS),
+        max_batches=max(stops),
         initial=initial,
-        max_iterations=max(stops),
         random_state=0,
         callback=look,
         threads=lesson.setting.threads,

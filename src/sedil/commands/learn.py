@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import Enum
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -19,7 +19,15 @@ from sedil.errors import atom_counts
 from sedil.files import require_writable
 from sedil.learning.defaults import PRESETS, default_atoms
 from sedil.learning.initial import STARTS
+from sedil.learning.learn import require_learnable
 from sedil.terminal import clear_errors, console, counted
+
+if TYPE_CHECKING:
+    from sedil.imaging.patch_stream import PatchStream
+
+_PATCHES, _STREAMED_PATCHES = 20_000, 100_000
+_ITERATIONS = 500
+_BATCH_SIZE = 1000
 
 Start = Enum("Start", {name: name for name in STARTS})  # type: ignore[misc]
 Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
@@ -35,16 +43,21 @@ def _lengths(text: str) -> tuple[int, ...]:
 
 def _patch_sides(text: str) -> tuple[int, ...]:
     sides = _lengths(text)
-    if len(sides) != 2 or min(sides) < 1:
-        raise typer.BadParameter(f"{text!r} is not two sides of at least 1 such as 8x8.")
+    if len(sides) not in (2, 3) or min(sides) < 1:
+        raise typer.BadParameter(f"{text!r} is not two or three sides of at least 1 such as 8x8 or 8x8x8.")
     return sides
 
 
 def learn(
-    images: Annotated[list[Path], typer.Argument(help="Images or folders of images.", metavar="IMAGES...")],
+    images: Annotated[
+        list[Path], typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES...")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
     patch: Annotated[
-        Any, typer.Option("--patch", "-p", parser=_patch_sides, metavar="HxW", help="Shape of a patch.")
+        Any,
+        typer.Option(
+            "--patch", "-p", parser=_patch_sides, metavar="HxW", help="Shape of a patch; 8x8x8 for volumes."
+        ),
     ] = "8x8",
     atoms: Annotated[
         Any,
@@ -58,10 +71,30 @@ def learn(
         ),
     ] = None,
     patches: Annotated[
-        int, typer.Option("--patches", "-n", min=1, help="Number of training patches.")
-    ] = 20_000,
+        int | None,
+        typer.Option(
+            "--patches",
+            "-n",
+            min=1,
+            help=f"Number of training patches; default {_PATCHES:,}, with --minibatch {_STREAMED_PATCHES:,}.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of patch positions and initial atoms.")] = 0,
-    iterations: Annotated[int, typer.Option(min=0, help="Iterations at most.")] = 500,
+    iterations: Annotated[
+        int | None, typer.Option(min=0, help=f"Iterations at most; default {_ITERATIONS}.")
+    ] = None,
+    minibatch: Annotated[
+        bool,
+        typer.Option(
+            "--minibatch", help="A batch at a time: sooner done, and images need not fit into memory."
+        ),
+    ] = False,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help=f"Patches in a batch; default {_BATCH_SIZE:,}.")
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="How often the patches of --minibatch are gone through.")
+    ] = None,
     initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = Start["random"],
     preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = Preset["data"],
     unstructured: Annotated[
@@ -76,29 +109,34 @@ def learn(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
 ) -> None:
     """Learn a dictionary from images."""
-    from sedil.imaging.images import find_images
-    from sedil.progress import progress_bar
+    from sedil.imaging.images import find_training_files
 
     with clear_errors():
-        files = find_images(images)
+        _require_options_of_one_kind(minibatch, iterations=iterations, batch_size=batch_size, epochs=epochs)
+        files = find_training_files(images, len(patch))
         output, picture = _places(output, picture, files, force)
         if checkpoint is not None:
             require_writable(checkpoint)
         sides = (prod(patch),) if unstructured else patch
         n_atoms = atoms_per_axis(atoms, sides)
-        training = _training_patches(files, patch, patches, seed)
-        with progress_bar(iterations) as show:
-            result = sedil.learn(
-                training.reshape(len(training), *sides),
-                n_atoms,
-                initial=initial.value,
-                preset=preset.value,
-                max_iterations=iterations,
-                random_state=seed,
-                callback=show,
-                checkpoint=checkpoint,
-                resume=checkpoint is not None,
+        require_learnable(sides, n_atoms)
+        settings = {
+            "initial": initial.value,
+            "preset": preset.value,
+            "random_state": seed,
+            "checkpoint": checkpoint,
+            "resume": checkpoint is not None,
+        }
+        if minibatch:
+            stream = sedil.stream_patches(
+                files, patch, patches or _STREAMED_PATCHES, seed, flatten=unstructured
             )
+            limits = {"batch_size": batch_size or _BATCH_SIZE, "n_epochs": epochs or 1}
+            result = _learn_from_stream(stream, n_atoms, settings | limits)
+        else:
+            training = _training_patches(files, patch, patches or _PATCHES, seed)
+            limits = {"max_iterations": _ITERATIONS if iterations is None else iterations}
+            result = _learn_jointly(training.reshape(len(training), *sides), n_atoms, settings | limits)
         result.dictionary.info.update(
             images=[file.name for file in files], seed=seed, signal_shape=list(patch), sedil=sedil.__version__
         )
@@ -107,6 +145,41 @@ def learn(
         console.print(f"saved        {output}")
         mosaic.save(result.dictionary, picture)
         console.print(f"picture      {picture}")
+
+
+def _learn_jointly(
+    training: np.ndarray, n_atoms: tuple[int, ...], settings: dict[str, Any]
+) -> sedil.LearningResult:
+    from sedil.progress import progress_bar
+
+    with progress_bar(settings["max_iterations"]) as show:
+        return sedil.learn(training, n_atoms, callback=show, **settings)
+
+
+def _learn_from_stream(
+    stream: PatchStream, n_atoms: tuple[int, ...], settings: dict[str, Any]
+) -> sedil.LearningResult:
+    from sedil.progress import progress_bar
+
+    console.print(
+        f"{counted(stream.n_patches, 'patch', 'patches')} from {counted(len(stream.files), 'image')}, "
+        f"read while learning; Ctrl-C stops early and keeps what is learned"
+    )
+    with progress_bar() as show:
+        return sedil.learn_minibatch(stream, n_atoms, callback=show, **settings)
+
+
+def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
+    """Options that the chosen way of learning does not know are refused, not ignored."""
+    foreign = ("iterations",) if minibatch else ("batch_size", "epochs")
+    for name in foreign:
+        if given[name] is not None:
+            option = "--" + name.replace("_", "-")
+            raise ValueError(
+                f"{option} does not go with --minibatch: use --batch-size and --epochs."
+                if minibatch
+                else f"{option} goes with --minibatch: add it or leave {option} out."
+            )
 
 
 def atoms_per_axis(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple[int, ...]:
@@ -148,15 +221,6 @@ def _training_patches(files: Sequence[Path], patch: tuple[int, ...], n_patches: 
 
 
 def _read_images(files: Sequence[Path], patch: tuple[int, ...]) -> list[np.ndarray]:
-    from sedil.imaging.images import read_grey
+    from sedil.imaging.patch_stream import read_large_enough
 
-    images = []
-    for file in files:
-        image = read_grey(file)
-        if any(side < length for side, length in zip(image.shape, patch, strict=True)):
-            raise ValueError(
-                f"{file} is smaller than a patch: it has {format_shape(image.shape)} pixels, a patch "
-                f"{format_shape(patch)}: leave it out or choose a smaller --patch."
-            )
-        images.append(image)
-    return images
+    return [read_large_enough(file, patch) for file in files]

@@ -19,7 +19,7 @@ from sedil.learning.result import History, Record
 from sedil.manifold import Point
 from sedil.objective import Terms
 
-_KIND = "checkpoint"
+CHECKPOINT = "checkpoint"
 _POINTS = ("point", "gradient", "direction")
 
 
@@ -44,10 +44,10 @@ def fingerprint(patches: Array) -> str:
     return f"{array.shape} {array.dtype} " + hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
 
 
-def require_replaceable(path: str | Path) -> None:
-    """A new run may replace an old checkpoint, and no other file."""
-    if Path(path).exists() and archive_kind(path) != _KIND:
-        raise FileExistsError(f"{path} exists already and is not a checkpoint: choose another name.")
+def require_replaceable(path: str | Path, kind: str = CHECKPOINT) -> None:
+    """A new run may replace an old checkpoint of its kind, and no other file."""
+    if Path(path).exists() and archive_kind(path) != kind:
+        raise FileExistsError(f"{path} exists already and is not a {kind}: choose another name.")
 
 
 def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
@@ -60,27 +60,32 @@ def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
     }
     numbers = {name: value for name, value in vars(state).items() if name not in _POINTS}
     facts = {"state": numbers, "history": list(checkpoint.history), "identity": checkpoint.identity}
-    write_archive(path, _KIND, arrays, facts)
+    write_archive(path, CHECKPOINT, arrays, facts)
 
 
 def load_checkpoint(path: str | Path, identity: dict[str, Any], like: Array) -> Checkpoint:
     """Read a checkpoint into the library and device of `like`, if it belongs to the same run."""
-    arrays, facts = read_archive(path, _KIND)
+    arrays, facts = read_archive(path, CHECKPOINT)
     try:
         return _restored(path, arrays, facts, identity, like)
     except (KeyError, TypeError, AttributeError) as error:
         raise DictionaryFileError(f"{path} is damaged: it lacks {error}.") from error
 
 
-def _restored(
-    path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any], identity: dict, like: Array
-) -> Checkpoint:
-    differing = [name for name, value in identity.items() if facts["identity"][name] != value]
+def require_same_run(path: str | Path, found: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Refuse a checkpoint that differs in what is expected."""
+    differing = [name for name, value in expected.items() if found[name] != value]
     if differing:
         raise ValueError(
             f"The checkpoint {path} belongs to another run (different {', '.join(differing)}): "
             f"use the same data and settings, or another file."
         )
+
+
+def _restored(
+    path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any], identity: dict, like: Array
+) -> Checkpoint:
+    require_same_run(path, facts["identity"], identity)
     xp, device = array_namespace(like), device_of(like)
     n_blocks = like.ndim  # codes and one factor per axis of a patch
     points: dict[str, Any] = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from array_api_compat import array_namespace
+
 from sedil.coding.fista import fista
 from sedil.coding.problem import LassoProblem
 from sedil.engines import portable
@@ -43,13 +45,46 @@ class LearningEngine(Protocol):
         """One iteration, or None if there is no progress; `state` must not be used afterwards."""
 
 
+def learning_engine(
+    name: str,
+    patches: Array,
+    n_atoms: Sequence[int],
+    weights: Weights,
+    threads: int | None = None,
+    mask: Array | None = None,
+) -> LearningEngine:
+    """The engine of that name for these patches; missing entries, True in `mask`, must hold zero."""
+    if name == "portable":
+        return PortableLearning(patches, weights, mask)
+    if mask is not None:
+        raise ValueError('engine="fused" cannot learn from missing entries: leave engine out.')
+    from sedil.learning.fused import FusedLearning
+
+    return FusedLearning(patches, n_atoms, weights, threads)
+
+
+def descend(engine: LearningEngine, manifold: ProductManifold, point: Point, iterations: int) -> State:
+    """So many iterations of Algorithm 2 from `point`, fewer if there is no progress any more."""
+    state = engine.start(manifold, point)
+    for _ in range(iterations):
+        following = engine.advance(manifold, state, LineSearch())
+        if following is None:
+            break
+        state = following
+    return state
+
+
 class PortableLearning:
-    """On arrays of any library, through `sedil.objective`."""
+    """On arrays of any library, through `sedil.objective`.
+
+    `mask` is True where an entry of the patches is missing; there they must hold zero.
+    """
 
     name = "portable"
 
-    def __init__(self, patches: Array, weights: Weights) -> None:
-        self.objective = Objective(portable.pack(patches), weights)
+    def __init__(self, patches: Array, weights: Weights, mask: Array | None = None) -> None:
+        known = None if mask is None else portable.pack(array_namespace(patches).astype(~mask, patches.dtype))
+        self.objective = Objective(portable.pack(patches), weights, known)
 
     @property
     def weights(self) -> Weights:
@@ -75,7 +110,7 @@ class PortableLearning:
 
     def sparse_codes(self, factors: Sequence[Array], penalty: float) -> Array:
         """Codes of Eq. (34), roughly."""
-        problem = LassoProblem.create(factors, self.objective.patches, penalty)
+        problem = LassoProblem(factors, self.objective.patches, penalty, self.objective.known)
         return fista(problem, FIRST_GAP, FIRST_ITERATIONS).codes
 
     def unpack(self, codes: Array) -> Array:

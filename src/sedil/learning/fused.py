@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from math import prod
 from queue import LifoQueue
 from typing import NamedTuple
 
@@ -26,8 +27,11 @@ from sedil.learning.line_search import LineSearch
 from sedil.manifold import Point, ProductManifold, combine, negate
 from sedil.objective import Terms, Weights, coherence_gradient, total_coherence
 
-# Blocks that a thread takes at a time: fixed, so that sums do not depend on how many threads there are.
+# Blocks that a thread takes at a time, at most.
 _CHUNK = 64
+# Parts that small sets of patches are cut into, so that all threads have work, and coefficients that are
+# worth the overhead of a part.
+_PARTS, _FEWEST_COEFFICIENTS = 16, 2**17
 _NO_CODES = np.zeros(0, np.float32)
 
 
@@ -58,6 +62,7 @@ class FusedLearning:
         self.n_samples, self.n_atoms = len(patches), tuple(n_atoms)
         self.flat = np.ascontiguousarray(patches.reshape(self.n_samples, -1), np.float32)
         self.patches = to_blocks(self.flat)
+        self._chunk = _chunk_length(len(self.patches), prod(self.n_atoms))
         self.weights = weights
         self.n_evaluations = 0
         self.threads = thread_count(threads)
@@ -77,8 +82,13 @@ class FusedLearning:
 
     def sparse_codes(self, factors: Sequence[np.ndarray], penalty: float) -> np.ndarray:
         """Codes of Eq. (34), roughly."""
-        limits = FIRST_GAP, FIRST_ITERATIONS
-        return to_blocks(solve_l1(factors, self.flat, penalty, *limits, threads=self.threads).codes)
+        length = WIDTH * max(self._chunk, 2)  # two: lanes are refilled as samples finish
+        parts = [self.flat[start : start + length] for start in range(0, self.n_samples, length)]
+
+        def work(part: np.ndarray) -> np.ndarray:
+            return solve_l1(factors, part, penalty, FIRST_GAP, FIRST_ITERATIONS, threads=1).codes
+
+        return to_blocks(np.concatenate(list(self._pool.map(work, parts))))
 
     def unpack(self, codes: np.ndarray) -> np.ndarray:
         """Codes of shape (n, *n_atoms)."""
@@ -176,11 +186,11 @@ class FusedLearning:
         def with_room(start: int) -> object:
             room = self._rooms.get()
             try:
-                return work(slice(start, start + _CHUNK), room)
+                return work(slice(start, start + self._chunk), room)
             finally:
                 self._rooms.put(room)
 
-        starts = range(0, len(self.patches), _CHUNK)
+        starts = range(0, len(self.patches), self._chunk)
         with announced("learning"):
             return list(self._pool.map(with_room, starts))
 
@@ -231,6 +241,12 @@ class FusedLine:
         self._objective.turn(arrival.gradient.codes, arrival.carried_direction.codes, beta)
         small = combine(negate(_factors_of(arrival.gradient)), beta, _factors_of(arrival.carried_direction))
         return Point(arrival.carried_direction.codes, small.factors)
+
+
+def _chunk_length(n_blocks: int, n_atoms: int) -> int:
+    """Blocks that a thread takes at a time; by sizes alone, so that sums do not depend on the threads."""
+    fewest = -(-_FEWEST_COEFFICIENTS // (n_atoms * WIDTH))
+    return min(_CHUNK, max(fewest, -(-n_blocks // _PARTS)))
 
 
 def _factors_of(point: Point) -> Point:

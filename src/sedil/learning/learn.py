@@ -15,9 +15,9 @@ from sedil import errors
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import choose_engine
 from sedil.engines.portable import Array
-from sedil.learning.checkpoint import fingerprint, load_checkpoint, require_replaceable
+from sedil.learning.checkpoint import CHECKPOINT, fingerprint, load_checkpoint, require_replaceable
 from sedil.learning.defaults import choose_warm_up, choose_weights
-from sedil.learning.engines import LearningEngine, PortableLearning
+from sedil.learning.engines import learning_engine
 from sedil.learning.initial import initial_factors
 from sedil.learning.line_search import LineSearch
 from sedil.learning.metrics import metric as named_metric
@@ -134,9 +134,9 @@ def learn(
     errors.require_patches(patches)
     patch_shape = tuple(patches.shape[1:])
     counts = errors.atom_counts(n_atoms, patch_shape)
-    _require_distinct_atoms(patch_shape, counts)
+    require_learnable(patch_shape, counts)
     stopping = Stopping(max_iterations, tolerance, gradient_tolerance).checked()
-    _require_place(checkpoint, resume)
+    require_place(checkpoint, resume)
     if threads is not None:
         errors.require_count(threads, "threads", minimum=1)
     engine = choose_engine(engine, patches, counts)
@@ -155,7 +155,7 @@ def learn(
         coherence_weight=coherence_weight,
     )
     run = Run(
-        engine=_learning_engine(engine, patches, counts, weights, threads),
+        engine=learning_engine(engine, patches, counts, weights, threads),
         weights=weights,
         warm_up=choose_warm_up(warm_up, preset, has_dictionary, stopping.max_iterations),
         manifold=named_metric(metric, patch_shape, counts, patches.shape[0], energy),
@@ -171,7 +171,7 @@ def learn(
             "n_atoms": list(counts),
             "weights": list(weights),
             "metric": metric,
-            "start": _describe_start(initial, random_state),
+            "start": describe_start(initial, random_state),
             "warm_up": run.warm_up,
             "line search": list(run.constants),
             "engine": run.engine.name,
@@ -182,13 +182,13 @@ def learn(
         run.restore(load_checkpoint(checkpoint, same, patches))
     else:
         factors = initial_factors(initial, patches, counts, np.random.default_rng(random_state))
-        _require_finite_barrier(factors, weights)
+        require_finite_barrier(factors, weights)
         run.begin(factors, trusted=has_dictionary)
     settings = {
         "preset": preset,
         "metric": metric,
         "n_patches": patches.shape[0],
-        "start": _describe_start(initial, random_state),
+        "start": describe_start(initial, random_state),
         "warm_up": run.warm_up,
         "tolerance": stopping.tolerance,
         "engine": run.engine.name,
@@ -198,17 +198,7 @@ def learn(
     return run.result(run.until_it_stops(), settings)
 
 
-def _learning_engine(
-    engine: str, patches: Array, counts: Sequence[int], weights: Weights, threads: int | None
-) -> LearningEngine:
-    if engine == "portable":
-        return PortableLearning(patches, weights)
-    from sedil.learning.fused import FusedLearning
-
-    return FusedLearning(patches, counts, weights, threads)
-
-
-def _describe_start(initial: str | SeparableDictionary, random_state: object) -> str:
+def describe_start(initial: str | SeparableDictionary, random_state: object) -> str:
     """Where a run started, for the record and to tell one run from another."""
     if isinstance(initial, SeparableDictionary):
         return "dictionary " + " ".join(fingerprint(factor) for factor in initial.factors)
@@ -231,16 +221,18 @@ def mean_energy(patches: Array) -> float:
     return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
 
 
-def _require_place(checkpoint: str | Path | None, resume: bool) -> None:
+def require_place(checkpoint: str | Path | None, resume: bool, kind: str = CHECKPOINT) -> None:
+    """A checkpoint can be written there without replacing anything but a checkpoint."""
     if checkpoint is not None:
         errors.require_folder(checkpoint)
         if not resume:
-            require_replaceable(checkpoint)
+            require_replaceable(checkpoint, kind)
     elif resume:
         raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
 
 
-def _require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:
+def require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:
+    """Atoms to start from must lie apart."""
     if weights.coherence_weight and not isfinite(total_coherence(factors)):
         raise ValueError(
             "Two atoms of a factor of the initial dictionary coincide, where the coherence barrier is "
@@ -248,7 +240,9 @@ def _require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:
         )
 
 
-def _require_distinct_atoms(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
+def require_learnable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
+    """Refuse sizes for which there is nothing to learn, or no machine to learn on."""
+    errors.require_affordable(patch_shape, counts)
     for axis, (length, count) in enumerate(zip(patch_shape, counts, strict=True)):
         if length == 1 and count > 1:
             raise ValueError(

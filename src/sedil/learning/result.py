@@ -22,6 +22,8 @@ class StopReason(StrEnum):
     ITERATIONS = "max_iterations reached"
     NO_PROGRESS = "no step brings the cost down any further"
     CALLBACK = "the callback asked to stop"
+    BATCHES = "max_batches reached"
+    DATA = "all data has been seen"
     INTERRUPTED = "interrupted by the user"
 
 
@@ -89,10 +91,10 @@ class LearningResult:
     Attributes
     ----------
     dictionary : SeparableDictionary
-    codes : array of shape (n, *n_atoms)
-        Codes of the training patches at the end.
+    codes : array of shape (n, *n_atoms), or None
+        Codes of the training patches at the end; mini-batch learning keeps none.
     history : History
-        One record per iteration, the start included.
+        One record per iteration, the start included; in mini-batch learning one per batch.
     stop_reason : StopReason
         Why learning ended; compares and prints as a string.
     weights : Weights
@@ -104,7 +106,7 @@ class LearningResult:
     """
 
     dictionary: SeparableDictionary
-    codes: Array = field(repr=False)
+    codes: Array | None = field(repr=False)
     history: History
     stop_reason: StopReason
     weights: Weights
@@ -112,7 +114,7 @@ class LearningResult:
 
     @property
     def n_iterations(self) -> int:
-        """Steps taken."""
+        """Steps taken, or batches."""
         return self.history[-1].iteration
 
     @property
@@ -128,11 +130,12 @@ class LearningResult:
     def __repr__(self) -> str:
         last = self.history[-1]
         first = next(record for record in self.history if record.sparsity_scale == last.sparsity_scale)
+        steps = "batches" if self.codes is None else "iterations"
         rows = {
             "dictionary": self.dictionary.describe(),
             "cost": f"{first.objective:.4g} -> {last.objective:.4g} per patch",
             "terms": f"data {last.data:.3g}, sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g}",
-            "iterations": f"{last.iteration}, {self.n_evaluations} evaluations, {last.seconds:.1f} s",
+            steps: f"{last.iteration}, {self.n_evaluations} evaluations, {last.seconds:.1f} s",
             "stopped": str(self.stop_reason),
         }
         lines = [f"  {name:12s} {text}" for name, text in rows.items()]

@@ -30,12 +30,12 @@ class Progress(NamedTuple):
     Attributes
     ----------
     record : Record of the iteration
-    max_iterations : where the run ends at the latest
+    max_iterations : where the run ends at the latest, None if that is not known
     factors : the current factors
     """
 
     record: Record
-    max_iterations: int
+    max_iterations: int | None
     factors: tuple[Array, ...]
 
 

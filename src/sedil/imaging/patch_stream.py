@@ -1,0 +1,123 @@
+"""Training patches from folders of images of any size, without holding all images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from sedil import errors
+from sedil.dictionary import format_shape
+from sedil.imaging.images import find_training_files, read_grey, read_grey_volume
+from sedil.imaging.patches import normalize_patches, sample_patches
+
+# Images that are held together, so that the patches of a batch come from many of them.
+_MOST_IMAGES, _MOST_PIXELS = 16, 2**26
+_MOST_PATCHES = 4096  # drawn at a time
+
+
+def stream_patches(
+    images: str | Path | Iterable[str | Path],
+    patch_shape: int | Sequence[int],
+    n_patches: int,
+    random_state: int | np.random.Generator | None = None,
+    *,
+    flatten: bool = False,
+) -> PatchStream:
+    """Normalised patches from image files, drawn while they are learned from.
+
+    A few images are held at a time. Each image gives about as many patches as any other.
+
+    Parameters
+    ----------
+    images : path or paths
+        Image files, or folders of them, searched with their subfolders.
+    patch_shape : two lengths, or three for files of volumes
+    n_patches : int
+        Patches in all; flat ones among them are left out.
+    random_state : int, numpy.random.Generator or None
+    flatten : bool, default False
+        Give each patch as a vector, for unstructured dictionaries.
+
+    Returns
+    -------
+    PatchStream
+        Iterate over it for arrays (n, *patch_shape), float32; each time it gives the same.
+
+    See Also
+    --------
+    sedil.learn_minibatch, sedil.sample_patches, sedil.normalize_patches
+
+    Examples
+    --------
+    >>> patches = sedil.stream_patches("photos", (8, 8), 1_000_000, random_state=0)  # doctest: +SKIP
+    >>> result = sedil.learn_minibatch(patches, n_atoms=(16, 16))  # doctest: +SKIP
+    """
+    lengths = errors.patch_lengths(patch_shape)
+    if len(lengths) not in (2, 3):
+        raise ValueError(
+            f"Patches of images have two axes, of volumes three, got patch_shape={patch_shape!r}."
+        )
+    places = [images] if isinstance(images, str | Path) else list(images)
+    if not places:
+        raise ValueError("There are no images to take patches from.")
+    errors.require_count(n_patches, "n_patches", minimum=1)
+    seed = int(np.random.default_rng(random_state).integers(2**63))
+    return PatchStream(find_training_files(places, len(lengths)), lengths, n_patches, seed, flatten)
+
+
+class PatchStream:
+    """What `stream_patches` returns.
+
+    Attributes
+    ----------
+    files : list of Path
+    n_patches : int
+        Patches that one iteration draws.
+    """
+
+    def __init__(
+        self, files: list[Path], patch_shape: tuple[int, ...], n_patches: int, seed: int, flatten: bool
+    ) -> None:
+        self.files, self.n_patches = files, n_patches
+        self._patch_shape, self._seed, self._flatten = patch_shape, seed, flatten
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        rng = np.random.default_rng(self._seed)
+        n_read, n_drawn, all_flat = 0, 0, True
+        for group in self._groups(rng):
+            n_read += len(group)
+            due = self.n_patches * n_read // len(self.files)
+            while n_drawn < due:
+                count = min(_MOST_PATCHES, due - n_drawn)
+                drawn = sample_patches(group, self._patch_shape, count, rng)
+                n_drawn += count
+                if np.ptp(drawn.reshape(count, -1), axis=1).any():
+                    all_flat = False
+                    patches = normalize_patches(drawn)
+                    yield patches.reshape(len(patches), -1) if self._flatten else patches
+        if all_flat:
+            raise ValueError("Every patch is flat: without its mean nothing is left to learn from.")
+
+    def _groups(self, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
+        """All images in random order, a few at a time."""
+        group: list[np.ndarray] = []
+        for index in rng.permutation(len(self.files)):
+            group.append(read_large_enough(self.files[index], self._patch_shape))
+            if len(group) == _MOST_IMAGES or sum(image.size for image in group) > _MOST_PIXELS:
+                yield group
+                group = []
+        if group:
+            yield group
+
+
+def read_large_enough(file: Path, patch_shape: Sequence[int]) -> np.ndarray:
+    """The grey image, if it has room for a patch."""
+    image = read_grey(file) if len(patch_shape) == 2 else read_grey_volume(file)
+    if any(side < length for side, length in zip(image.shape, patch_shape, strict=True)):
+        raise ValueError(
+            f"{file} is smaller than a patch: it has {format_shape(image.shape)} pixels, a patch "
+            f"{format_shape(patch_shape)}: leave it out or choose smaller patches."
+        )
+    return image

@@ -1,0 +1,223 @@
+"""Where mini-batches come from: arrays in memory or on disk, lists of them, iterators.
+
+Every source can start again after any number of batches and then gives what it gave before: that is
+what lets an interrupted run go on to the same bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import device as device_of
+
+from sedil import errors
+from sedil.engines.portable import Array
+
+# Above this many rows an epoch shuffles runs of neighbouring rows: the order stays small, and disks like it.
+_MOST_RUNS = 2**20
+
+
+class Batch(NamedTuple):
+    """Some patches (n, *patch_shape), and where their entries are missing, if that is given."""
+
+    patches: Array
+    mask: Array | None = None
+
+
+class Source(Protocol):
+    """Batches for a whole run, all epochs."""
+
+    n_batches: int | None
+
+    def after(self, n_done: int) -> Iterator[Batch]:
+        """All batches but the first `n_done`."""
+
+
+def open_source(
+    data: Any, mask: Any, batch_size: int, n_epochs: int, seed: int | Sequence[int] = 0
+) -> Source:
+    """The source for what a user passes as training data; see `sedil.learn_minibatch`."""
+    pieces = _pieces(data, "patches")
+    if pieces is not None:
+        masks = None if mask is None else _matching_masks(pieces, mask)
+        return ShuffledRows(pieces, masks, batch_size, n_epochs, seed)
+    if mask is not None:
+        raise TypeError("mask= goes with arrays: in batches from an iterator, mark missing entries by NaN.")
+    if callable(data):
+        return Stream(data, batch_size, n_epochs)
+    if not isinstance(data, Iterable):
+        raise TypeError(
+            f"patches must be an array, the path of a .npy file, a list of these, or an iterable of batches, "
+            f"got a {type(data).__name__}."
+        )
+    if iter(data) is data and n_epochs > 1:
+        raise ValueError(
+            f"An iterator can be gone through once, but n_epochs is {n_epochs}: pass a function that returns "
+            f"a new iterator, or n_epochs=1."
+        )
+    return Stream(lambda: data, batch_size, n_epochs)
+
+
+class ShuffledRows:
+    """Rows of one or more arrays in random order, each row once an epoch, in nearly equal batches."""
+
+    def __init__(
+        self,
+        pieces: Sequence[Array],
+        masks: Sequence[Array] | None,
+        batch_size: int,
+        n_epochs: int,
+        seed: int | Sequence[int],
+    ) -> None:
+        self._pieces, self._masks, self._seed = pieces, masks, seed
+        self._ends = np.cumsum([piece.shape[0] for piece in pieces])
+        self._per_epoch = ceil(self._ends[-1] / batch_size)
+        self._run_length = min(ceil(self._ends[-1] / _MOST_RUNS), batch_size)
+        self._n_epochs = n_epochs
+        self.n_batches = self._per_epoch * n_epochs
+
+    def after(self, n_done: int) -> Iterator[Batch]:
+        """All batches but the first `n_done`, none of which is read."""
+        first_epoch, first = divmod(n_done, self._per_epoch)
+        for epoch in range(first_epoch, self._n_epochs):
+            n_runs = ceil(self._ends[-1] / self._run_length)
+            order = np.random.default_rng([epoch, *np.atleast_1d(self._seed)]).permutation(n_runs)
+            edges = np.linspace(0, n_runs, self._per_epoch + 1).astype(np.int64)
+            for number in range(first, self._per_epoch):
+                yield self._batch(np.sort(order[edges[number] : edges[number + 1]]))
+            first = 0
+
+    def _batch(self, runs: np.ndarray) -> Batch:
+        rows = (self._run_length * runs[:, None] + np.arange(self._run_length)).ravel()
+        rows = rows[rows < self._ends[-1]]
+        mask = None if self._masks is None else self._take(self._masks, rows)
+        return Batch(self._take(self._pieces, rows), mask)
+
+    def _take(self, pieces: Sequence[Array], rows: np.ndarray) -> Array:
+        owner = np.searchsorted(self._ends, rows, side="right")
+        starts = np.concatenate([[0], self._ends])
+        parts = [_rows_of(pieces[k], rows[owner == k] - starts[k]) for k in np.unique(owner)]
+        return parts[0] if len(parts) == 1 else array_namespace(*parts).concat(parts, axis=0)
+
+
+class Stream:
+    """Patches in the order in which an iterable gives them, regrouped into batches of one size.
+
+    Each epoch iterates anew over what `make` returns.
+    """
+
+    def __init__(self, make: Callable[[], Iterable[Array]], batch_size: int, n_epochs: int) -> None:
+        self._make, self._batch_size, self._n_epochs = make, batch_size, n_epochs
+        n_patches = getattr(make(), "n_patches", None)
+        self.n_batches = None if n_patches is None else n_epochs * ceil(n_patches / batch_size)
+
+    def after(self, n_done: int) -> Iterator[Batch]:
+        """All batches but the first `n_done`, which are read and dropped."""
+        epochs = (regrouped(self._make(), self._batch_size) for _ in range(self._n_epochs))
+        return islice(map(Batch, chain.from_iterable(epochs)), n_done, None)
+
+
+def regrouped(items: Iterable[Array], batch_size: int) -> Iterator[Array]:
+    """The same patches in arrays of `batch_size`, the last one shorter; items of other shapes are refused."""
+    waiting: list[Array] = []
+    n_waiting = 0
+    for number, item in enumerate(items):
+        array = item if is_array_api_obj(item) else np.asarray(item)
+        _require_same_shape(array, waiting[0] if waiting else None, number)
+        waiting.append(array)
+        n_waiting += array.shape[0]
+        while n_waiting >= batch_size:
+            joined = _joined(waiting)
+            yield joined[:batch_size, ...]
+            # An empty rest is kept: it remembers the shape.
+            waiting, n_waiting = [joined[batch_size:, ...]], n_waiting - batch_size
+    if n_waiting:
+        yield _joined(waiting)
+
+
+def _require_same_shape(array: Array, earlier: Array | None, number: int) -> None:
+    shape = tuple(array.shape)
+    if not 2 <= len(shape) <= errors.MAX_AXES + 1:
+        raise ValueError(
+            f"Batch {number} of the data has shape {shape}: a batch is a stack of patches "
+            f"(n, *patch_shape) with 1 to {errors.MAX_AXES} patch axes."
+        )
+    if earlier is not None and tuple(earlier.shape[1:]) != shape[1:]:
+        raise ValueError(
+            f"Batch {number} of the data has patches of shape {shape[1:]}, the ones before had "
+            f"{tuple(earlier.shape[1:])}: all patches must have one shape."
+        )
+
+
+def _joined(arrays: Sequence[Array]) -> Array:
+    return arrays[0] if len(arrays) == 1 else array_namespace(*arrays).concat(arrays, axis=0)
+
+
+def _pieces(data: Any, name: str) -> list[Array] | None:
+    """The arrays that hold the data, files opened but not read; None for data that comes in batches."""
+    if isinstance(data, str | Path):
+        return [_opened(Path(data))]
+    if is_array_api_obj(data):
+        return [_as_rows(data, name)]
+    if not isinstance(data, list | tuple):
+        return None
+    if data and all(isinstance(piece, str | Path) or getattr(piece, "ndim", 0) > 1 for piece in data):
+        pieces = [_pieces(piece, name)[0] for piece in data]  # type: ignore[index]
+        for number, piece in enumerate(pieces):
+            _require_same_shape(piece, pieces[0], number)
+        return pieces
+    return [_as_rows(errors.as_real_array(data, name), name)]
+
+
+def _as_rows(array: Array, name: str) -> Array:
+    shape = tuple(array.shape)
+    if not 2 <= len(shape) <= errors.MAX_AXES + 1 or 0 in shape:
+        raise ValueError(
+            f"{name} must have shape (n, *patch_shape) with 1 to {errors.MAX_AXES} patch axes and at least "
+            f"one patch, got shape {shape}: stack the patches along a first axis."
+        )
+    return array
+
+
+def _opened(path: Path) -> np.ndarray:
+    """The array of a .npy file, mapped into memory."""
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"{path} is a folder: sedil.stream_patches draws patches from the images of a folder."
+        )
+    if not path.is_file():
+        raise FileNotFoundError(f"There is no file {path}.")
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} cannot be read as a .npy file: {error}.") from error
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{path} is an archive of several arrays: save the patches with numpy.save.")
+    return _as_rows(array, str(path))
+
+
+def _matching_masks(pieces: Sequence[Array], mask: Any) -> list[Array]:
+    masks = _pieces(mask, "mask")
+    shapes = [tuple(piece.shape) for piece in pieces]
+    if masks is None or [tuple(piece.shape) for piece in masks] != shapes:
+        came = "an iterable" if masks is None else " and ".join(str(tuple(piece.shape)) for piece in masks)
+        raise ValueError(
+            f"mask must have the shape of the patches, {' and '.join(map(str, shapes))}, got {came}."
+        )
+    for piece in masks:
+        errors.require_boolean(piece, "mask")
+    return masks
+
+
+def _rows_of(piece: Array, rows: np.ndarray) -> Array:
+    """A copy of some rows; of a mapped file only these are read."""
+    if isinstance(piece, np.ndarray):
+        return np.asarray(piece[rows])
+    xp = array_namespace(piece)
+    return xp.take(piece, xp.asarray(rows, device=device_of(piece)), axis=0)
