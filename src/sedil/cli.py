@@ -8,12 +8,12 @@ import typer
 
 import sedil
 from sedil.bench import commands as bench
-from sedil.commands import demo, denoise, learn, show
+from sedil.commands import demo, denoise, inpaint, learn, show
 from sedil.experiments import commands as reproduce
 from sedil.terminal import console
 
 app = typer.Typer(
-    help="Learn separable dictionaries, look at them, and denoise pictures with them.",
+    help="Learn separable dictionaries, look at them, denoise and inpaint pictures with them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command()(learn.learn)
 app.command()(show.show)
 app.command(epilog=denoise.EXAMPLES)(denoise.denoise)
+app.command(epilog=inpaint.EXAMPLES)(inpaint.inpaint)
 app.command()(demo.demo)
 app.add_typer(reproduce.app, name="reproduce")
 app.command()(bench.bench)
@@ -38,4 +39,4 @@ def main(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Learn separable dictionaries, look at them, and denoise pictures with them."""
+    """Learn separable dictionaries, look at them, denoise and inpaint pictures with them."""

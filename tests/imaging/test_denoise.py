@@ -7,7 +7,17 @@ from skimage.restoration import calibrate_denoiser
 
 import sedil
 from sedil.imaging import sums
-from sedil.imaging.denoise import CODERS, _with_grain, default_shares, default_threshold
+from sedil.imaging.denoise import (
+    CODERS,
+    Counter,
+    Share,
+    _cleaning,
+    _mean_over_patches,
+    _with_grain,
+    default_shares,
+    default_threshold,
+    sums_over_patches,
+)
 from sedil.pretrained import FOR_VOLUMES, NAMES
 from sedil.pretrained.make import IMAGES, RECIPES
 
@@ -165,20 +175,30 @@ def test_a_dictionary_may_bring_its_own_threshold():
 
 
 @pytest.mark.parametrize(
-    ("side", "patches"), [(64, [8, 12, 16]), (16, [8, 12, 16]), (14, [8, 12]), (9, [8]), (4, [8])]
+    ("side", "patches"), [(64, [8, 12, 16, 16]), (16, [8, 12, 16, 16]), (14, [8, 12]), (9, [8]), (4, [8])]
 )
 def test_default_dictionaries_fit_into_the_image(side, patches):
     shares = default_shares((side, 100))
     assert [share.dictionary.patch_shape for share in shares] == [(patch, patch) for patch in patches]
 
 
-def test_default_is_the_mean_of_its_dictionaries(noisy):
-    shares = (8, 1), (12, 1), (16, 2)
+def test_default_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean):
     parts = [
-        sedil.denoise(noisy, SIGMA, sedil.shipped_dictionary(f"separable-{side}x{side}"), stride=stride)
-        for side, stride in shares
+        sedil.denoise(noisy, SIGMA, each.dictionary, stride=each.strides)
+        for each in default_shares(noisy.shape)
     ]
-    np.testing.assert_allclose(sedil.denoise(noisy, SIGMA), np.mean(parts, axis=0), atol=1e-3)
+    mean = sedil.denoise(noisy, SIGMA)
+    assert np.all(mean >= np.min(parts, axis=0) - 1e-3)
+    assert np.all(mean <= np.max(parts, axis=0) + 1e-3)
+    assert psnr(mean, clean) > max(psnr(part, clean) for part in parts)
+
+
+def test_patches_further_apart_count_for_those_between(noisy):
+    cleanings = [_cleaning(Share(SMALL, strides), noisy, "refit", SIGMA, None, 1) for strides in (1, 2)]
+    how = {"engine": None, "max_memory": 1e9, "threads": 1, "counter": Counter(None, 0)}
+    near, far = (sums_over_patches(noisy, cleaning, **how) for cleaning in cleanings)
+    expected = (near[0] + 4 * far[0]) / (near[1] + 4 * far[1])
+    np.testing.assert_allclose(_mean_over_patches(noisy, cleanings, **how), expected, rtol=1e-5)
 
 
 def test_default_covers_every_pixel_at_any_stride(noisy, clean):

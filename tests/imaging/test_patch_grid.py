@@ -64,3 +64,27 @@ def test_stride_that_leaves_gaps_is_refused():
         ValueError, match=r"stride 5 leaves gaps between patches of shape \(4, 6\): use at most 4"
     ):
         PatchGrid((20, 20), (4, 6), 5)
+
+
+@given(axes=AXES, stride=st.integers(1, 4), seed=st.integers(0, 99))
+def test_shifted_grid_covers_every_pixel_too(axes, stride, seed):
+    plain = grid_of(axes, stride)
+    stride = min(stride, *plain.patch_shape)
+    shift = np.random.default_rng(seed).integers(stride, size=len(axes)).tolist()
+    grid = PatchGrid(plain.image_shape, plain.patch_shape, stride, shift)
+    (box,) = grid.boxes(10**6)
+    covered = np.zeros(grid.image_shape)
+    grid.add(covered, np.ones((grid.n_patches, *grid.patch_shape)), box)
+    assert covered.min() >= 1
+
+
+def test_shift_is_where_the_second_patch_begins():
+    assert_array_equal(PatchGrid((12,), (4,), 3, [1]).corners[0], [0, 1, 4, 7, 8])
+
+
+def test_patches_that_touch_a_pixel_are_found():
+    wanted = np.zeros((6, 6), bool)
+    wanted[2, 3] = True
+    grid = PatchGrid((6, 6), (2, 2), 2)
+    (box,) = grid.boxes(100)
+    assert_array_equal(grid.touching(wanted, box).reshape(3, 3), [[0, 0, 0], [0, 1, 0], [0, 0, 0]])

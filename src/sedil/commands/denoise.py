@@ -1,4 +1,4 @@
-"""``sedil denoise``: picture files without their noise."""
+"""``sedil denoise``: files of pictures and volumes without their noise."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-import sedil
 from sedil.coding.sparse_code import METHODS
+from sedil.commands.dictionaries import named_dictionary
 from sedil.dictionary import format_shape
 from sedil.errors import require_positive
 from sedil.pretrained import NAMES
@@ -29,6 +29,8 @@ sedil denoise noisy.png clean.png --compare both.png
 sedil denoise a.png b.tif c.jpg clean/
 
 sedil denoise photos/ clean/ --stride 2
+
+sedil denoise head.nii.gz clean.nii.gz --sigma 20
 """
 
 
@@ -36,7 +38,7 @@ def denoise(
     images: Annotated[
         list[Path],
         typer.Argument(  # readable or not: that is told with the other reasons, and stops no other picture
-            help="A noisy picture, several, or a folder of them.", metavar="IN", readable=False
+            help="A noisy picture or volume, several, or a folder of them.", metavar="IN", readable=False
         ),
     ],
     output: Annotated[
@@ -66,34 +68,31 @@ def denoise(
     compare: Annotated[
         Path | None,
         typer.Option(
-            help="Where a picture with before and after side by side goes; for several a folder, not OUT."
+            help="Where a picture with before and after side by side goes, of a volume its middle slice; "
+            "for several a folder, not OUT."
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
 ) -> None:
-    """Remove white Gaussian noise from pictures.
+    """Remove white Gaussian noise from pictures, volumes and stacks of frames.
 
     The suffix of OUT chooses the format. Depth, transparency, colour profile
     and camera facts are kept where it can hold them; what is lost is said.
+
+    Volumes are NIfTI files (.nii, .nii.gz), TIFF files of several pages, and
+    arrays (.npy, .npz); the result has the format and the header of IN.
     """
     from sedil.imaging.denoise_files import Settings, plan_one, plan_several
 
     with clear_errors():
         if sigma is not None:
             require_positive(sigma, "sigma")
-        loaded = None if dictionary is None else _dictionary(dictionary)
+        loaded = None if dictionary is None else named_dictionary(dictionary)
         settings = Settings(sigma, loaded, method.value, stride)
         if len(images) == 1 and not images[0].is_dir():
             _denoise_one(plan_one(images[0], output, compare, force), settings)
         else:
             _denoise_several(plan_several(images, output, compare, force), settings)
-
-
-def _dictionary(name: Path) -> sedil.SeparableDictionary:
-    """The file of that name, else the shipped dictionary."""
-    if not name.exists() and str(name) in NAMES:
-        return sedil.shipped_dictionary(str(name))
-    return sedil.load_dictionary(name)
 
 
 def _denoise_one(job: Job, settings: Settings) -> None:

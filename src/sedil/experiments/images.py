@@ -43,6 +43,16 @@ def read_images(folder: Path, names: Sequence[str] = IMAGES) -> dict[str, np.nda
     return {name: read_grey(path).astype(np.float64) for name, path in found.items() if path is not None}
 
 
+def read_given_images(folder: Path | None, names: Sequence[str] = IMAGES) -> dict[str, np.ndarray]:
+    """The same for a folder that a command may not have been given."""
+    if folder is None:
+        raise FileNotFoundError(
+            f"Give --data, or the environment variable SEDIL_DATA, a folder that holds "
+            f"{expected_files(names)}."
+        )
+    return read_images(folder, names)
+
+
 def expected_files(names: Sequence[str] = IMAGES) -> str:
     """The names of the files, for people."""
     return _listed([FILES[name] for name in names])

@@ -80,7 +80,7 @@ def _default(setting: Setting) -> Method:
 
 
 def _ksvd(setting: Setting) -> Method:
-    package = _installed(ksvd.PACKAGE)
+    package = installed(ksvd.PACKAGE)
     settings = ", ".join(f"{key} {value}" for key, value in ksvd.recipe().items() if key != ksvd.PACKAGE)
     learned = cache(partial(ksvd.ksvd_dictionary, setting.folder))
     rival = sedil.shipped_dictionary(ksvd.TRAINED_LIKE)  # coded in the same way
@@ -97,7 +97,7 @@ def _ksvd(setting: Setting) -> Method:
 
 
 def _bm3d(setting: Setting) -> Method:
-    package = _installed("bm3d")
+    package = installed("bm3d")
 
     def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
         import bm3d
@@ -151,7 +151,7 @@ def fingerprint(*dictionaries: sedil.SeparableDictionary) -> str:
     return digest.hexdigest()[:8]
 
 
-def _installed(package: str) -> str:
+def installed(package: str) -> str:
     """Name and version of a baseline package."""
     try:
         return f"{package} {version(package)}"

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 
 class Row(NamedTuple):
@@ -38,7 +38,6 @@ class Row(NamedTuple):
 
 # Two rows that agree in these hold the same measurement; the time and the threads are not part of it.
 _IDENTITY = ("image", "sigma", "seed", "method", "settings", "sedil", "baseline", "numpy")
-_NUMBERS = {"sigma": int, "seed": int, "psnr": float, "ssim": float, "seconds": float, "threads": int}
 
 
 def identity(row: Row) -> tuple:
@@ -51,44 +50,45 @@ def latest(rows: Iterable[Row]) -> list[Row]:
     return list({(row.image, row.sigma, row.seed, row.method): row for row in rows}.values())
 
 
-def open_rows(path: Path) -> list[Row]:
+def open_rows(path: Path, kind: Any = Row) -> list[Any]:
     """Rows of the results file, which is begun if it is not there; half a last line is cut off.
 
     Half a line is what a run leaves that was killed while it wrote.
     """
-    header = _line(Row._fields).encode()
+    header = _line(kind._fields).encode()
     content = path.read_bytes() if path.exists() else b""
     if header.startswith(content):
         path.write_bytes(header)
         return []
     whole = content[: content.rfind(b"\n") + 1]
-    rows = read_rows(path, whole.decode("utf-8", errors="replace"))
+    rows = read_rows(path, whole.decode("utf-8", errors="replace"), kind)
     if whole != content:
         path.write_bytes(whole)
     return rows
 
 
-def append_row(path: Path, row: Row) -> None:
+def append_row(path: Path, row: NamedTuple) -> None:
     """Add one row, at once and whole."""
     with path.open("a", encoding="utf-8", newline="") as stream:
         stream.write(_line(row))
 
 
-def read_rows(path: Path, text: str | None = None) -> list[Row]:
-    """Rows of a results file; one clear error for any other file."""
+def read_rows(path: Path, text: str | None = None, kind: Any = Row) -> list[Any]:
+    """Rows of one kind of a results file; one clear error for any other file."""
     content = path.read_text(encoding="utf-8", errors="replace") if text is None else text
     lines = csv.DictReader(StringIO(content, newline=""))
-    if tuple(lines.fieldnames or ()) != Row._fields:
+    if tuple(lines.fieldnames or ()) != kind._fields:
         raise ValueError(
-            f"{path} is not a results file of this version (its columns are not {', '.join(Row._fields)}): "
+            f"{path} is not a results file of this version (its columns are not {', '.join(kind._fields)}): "
             f"move it away or choose another folder."
         )
-    return [_row(path, number, line) for number, line in enumerate(lines, start=2)]
+    return [_row(path, number, line, kind) for number, line in enumerate(lines, start=2)]
 
 
-def _row(path: Path, number: int, line: dict) -> Row:
+def _row(path: Path, number: int, line: dict, kind: Any) -> Any:
+    types = get_type_hints(kind)
     try:
-        return Row(**{name: _NUMBERS.get(name, str)(line[name]) for name in Row._fields})
+        return kind(**{name: types[name](line[name]) for name in kind._fields})
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is damaged in line {number} ({error}): remove that line.") from None
 

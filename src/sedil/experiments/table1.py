@@ -19,6 +19,7 @@ from sedil.experiments.rows import Row, append_row, identity, open_rows
 from sedil.imaging.quality import image_quality
 
 Progress = Callable[[int, int, str], None]  # pixels denoised, pixels in all, what is being done
+AddNoise = Callable[[np.ndarray, str, int, int], np.ndarray]
 
 
 class Plan(NamedTuple):
@@ -39,6 +40,7 @@ def run(
     path: Path,
     threads: int,
     progress: Progress | None = None,
+    add_noise: AddNoise = noisy_image,
 ) -> int:
     """Run what the results file does not hold yet, and add each row to it as soon as it is there.
 
@@ -55,6 +57,8 @@ def run(
         What the methods were given, for the record.
     progress : callable, optional
         Called before each step with the pixels denoised, the pixels in all, and a few words.
+    add_noise : callable, optional
+        From a clean image, its name, sigma and seed to the noisy one; default: the paper's five images.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def run(
     done = 0
     for row in waiting:
         tell(done, total, f"{row.image}, sigma {row.sigma}, seed {row.seed}: {row.method}")
-        append_row(path, measure(row, images[row.image], methods[row.method]))
+        append_row(path, measure(row, images[row.image], methods[row.method], add_noise))
         done += images[row.image].size
     tell(done, total, "done")
     return len(waiting)
@@ -87,9 +91,9 @@ def missing_rows(plan: Plan, methods: Mapping[str, Method], path: Path, threads:
     return [row for row in wanted if identity(row) not in done]
 
 
-def measure(row: Row, clean: np.ndarray, method: Method) -> Row:
+def measure(row: Row, clean: np.ndarray, method: Method, add_noise: AddNoise = noisy_image) -> Row:
     """Add noise, denoise, compare."""
-    noisy = noisy_image(clean, row.image, row.sigma, row.seed)
+    noisy = add_noise(clean, row.image, row.sigma, row.seed)
     began = time.perf_counter()
     result = method.denoise(noisy, row.sigma)
     seconds = time.perf_counter() - began

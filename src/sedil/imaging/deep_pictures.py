@@ -101,7 +101,7 @@ def is_beyond_pillow(picture: ImageFile) -> bool:
 
 def tiff_shape(path: Path) -> tuple[int, ...]:
     """Rows, columns and, if there are more than one, channels of a TIFF, without reading its pixels."""
-    with _opened_tiff(path) as file:
+    with opened_tiff(path) as file:
         page = file.pages.first
         channels = (page.samplesperpixel,) if page.samplesperpixel > 1 else ()
         return page.imagelength, page.imagewidth, *channels
@@ -109,7 +109,7 @@ def tiff_shape(path: Path) -> tuple[int, ...]:
 
 def read_tiff(path: Path) -> TiffContent:
     """A TIFF with one page of grey or RGB in whatever type of numbers, upright."""
-    with _opened_tiff(path) as file:
+    with opened_tiff(path) as file:
         if len(file.pages) > 1:
             raise UnknownKindError(
                 f"{path} has {len(file.pages)} pages: split it into files of one page each."
@@ -127,7 +127,7 @@ def read_tiff(path: Path) -> TiffContent:
 
 
 @contextmanager
-def _opened_tiff(path: Path) -> Iterator[TiffFile]:
+def opened_tiff(path: Path) -> Iterator[TiffFile]:
     """The file opened by tifffile, without its log: what stops the reading is raised."""
     from tifffile import TiffFile
 

@@ -1,13 +1,13 @@
-"""Denoise picture files: one, several, or a folder of them."""
+"""Denoise files of pictures, volumes and stacks of frames: one, several, or a folder of pictures."""
 
 from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,21 @@ from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED
 from sedil.files import make_folder, require_writable, write_content
 from sedil.imaging.denoise import Progress, denoise
-from sedil.imaging.images import find_images
+from sedil.imaging.images import SUFFIXES, VOLUME_SUFFIXES, find_images
 from sedil.imaging.noise import estimate_noise
 from sedil.imaging.picture_files import ImageFileError, Picture, picture_shape, read_picture, require_memory
 from sedil.imaging.picture_formats import conform, encode
+from sedil.imaging.volume_files import (
+    Volume,
+    is_volume,
+    read_volume,
+    require_same_format,
+    volume_shape,
+    write_volume,
+)
 
-_BYTES_PER_VALUE = 45  # at the peak, measured on large grey and colour pictures
+_BYTES_PER_VALUE = 45  # at the peak, measured on large grey and colour pictures, and on volumes
+_NOISY = "the noisy picture"
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -58,10 +67,10 @@ class Facts(NamedTuple):
 
 
 class Noisy(NamedTuple):
-    """A picture that is read and whose results can be written."""
+    """A picture or volume that is read and whose results can be written."""
 
     job: Job
-    picture: Picture
+    picture: Picture | Volume
     facts: Facts
 
 
@@ -74,11 +83,20 @@ class Outcome(NamedTuple):
     error: Exception | None
 
 
-def plan_one(source: Path, output: Path, compare: Path | None, force: bool) -> Job:
-    """Where the results of one file go: to the names given, or into the folders given under its own name."""
+def plan_one(
+    source: Path,
+    output: Path,
+    compare: Path | None,
+    force: bool,
+    inputs: Mapping[Path, str] | None = None,
+) -> Job:
+    """Where the results of one file go: to the names given, or into the folders given under its own name.
+
+    `inputs` says what each file is that no result may replace. Default: the source is the noisy picture.
+    """
     job = Job(source, _inside(output, source), None if compare is None else _inside(compare, source))
     _require_distinct([job])
-    _require_free(job.outputs, [source], force)
+    _require_free(job.outputs, inputs or {source: _NOISY}, force)
     for path in job.outputs:
         require_writable(path)
     return job
@@ -92,14 +110,16 @@ def plan_several(places: Sequence[Path], output: Path, compare: Path | None, for
     if output.is_file():
         raise NotADirectoryError(f"{output} is a file: several pictures go into a folder, which comes last.")
     sources = [
-        file for place in places for file in (find_images([place], False) if place.is_dir() else [place])
+        file
+        for place in places
+        for file in (find_images([place], False, SUFFIXES + VOLUME_SUFFIXES) if place.is_dir() else [place])
     ]
     jobs = [
         Job(source, output / source.name, None if compare is None else compare / source.name)
         for source in sources
     ]
     _require_distinct(jobs)
-    _require_free([path for job in jobs for path in job.outputs], sources, force)
+    _require_free([path for job in jobs for path in job.outputs], dict.fromkeys(sources, _NOISY), force)
     for path in jobs[0].outputs:
         make_folder(path.parent)
         require_writable(path)
@@ -107,34 +127,77 @@ def plan_several(places: Sequence[Path], output: Path, compare: Path | None, for
 
 
 def open_noisy(job: Job, sigma: float | None = None) -> Noisy:
-    """Read a picture, make sure that the results can be written, estimate the noise unless it is given."""
+    """Read a file, make sure that the results can be written, estimate the noise unless it is given."""
+    content, notes = _open_volume(job) if is_volume(job.source) else _open_picture(job)
+    level = _estimated_noise(content) if sigma is None else sigma
+    return Noisy(job, content, Facts(level, sigma is None, tuple(notes)))
+
+
+def _open_picture(job: Job) -> tuple[Picture, list[str]]:
     require_memory(job.source, _BYTES_PER_VALUE)
     picture = read_picture(job.source)
     notes = [*picture.notes]
     for path, pixels in _results(job, picture, picture.pixels):
-        content, lost = conform(path, pixels)
-        encode(path, content[:1, :1], **picture.extras)  # fails now rather than after the work
-        notes += lost
-    level = _estimated_noise(picture) if sigma is None else sigma
-    return Noisy(job, picture, Facts(level, sigma is None, tuple(notes)))
+        notes += _checked_picture(path, pixels, picture.extras)
+    return picture, notes
+
+
+def _open_volume(job: Job) -> tuple[Volume, list[str]]:
+    volume = read_volume(job.source, _BYTES_PER_VALUE)
+    notes = require_same_format(job.target, volume)
+    if job.comparison is not None:
+        notes += _checked_picture(job.comparison, _middle_slices(volume, volume.pixels), {})
+    return volume, notes
+
+
+def _checked_picture(path: Path, pixels: np.ndarray, extras: dict[str, Any]) -> list[str]:
+    """Make sure that a picture can be written, before the work rather than after; returns what is lost."""
+    content, lost = conform(path, pixels)
+    encode(path, content[:1, :1], **extras)
+    return lost
 
 
 def denoise_file(noisy: Noisy, settings: Settings, progress: Progress | None = None) -> None:
-    """Denoise a picture and write the results; a picture in which no noise was found stays as it is."""
-    picture, facts = noisy.picture, noisy.facts
-    clean = picture.pixels
+    """Denoise a picture or volume and write the results; where no noise was found it stays as it is."""
+    content, facts = noisy.picture, noisy.facts
+    clean = content.pixels
     if facts.sigma or not facts.estimated:
         clean = denoise(
-            picture.pixels,
+            content.pixels,
             facts.sigma,
             settings.dictionary,
             method=settings.method,
             stride=settings.stride,
-            channel_axis=_channel_axis(picture),
+            channel_axis=content.channel_axis,
             progress=progress,
         )
-    for path, pixels in _results(noisy.job, picture, clean):
-        write_content(path, encode(path, conform(path, pixels)[0], **picture.extras))
+    write_results(noisy, clean)
+
+
+def write_results(noisy: Noisy, clean: np.ndarray) -> None:
+    """Write what was made of a picture or volume, and the comparison if it is wanted."""
+    content = noisy.picture
+    if isinstance(content, Volume):
+        _write_volume_results(noisy.job, content, clean)
+        return
+    for path, pixels in _results(noisy.job, content, clean):
+        write_content(path, encode(path, conform(path, pixels)[0], **content.extras))
+
+
+def _write_volume_results(job: Job, volume: Volume, clean: np.ndarray) -> None:
+    write_volume(job.target, clean, volume)
+    if job.comparison is not None:
+        pixels = conform(job.comparison, _middle_slices(volume, clean))[0]
+        write_content(job.comparison, encode(job.comparison, pixels))
+
+
+def _middle_slices(volume: Volume, clean: np.ndarray) -> np.ndarray:
+    """The slice in the middle of the first axis before and after, side by side, as a picture of 8 bits."""
+    flat = volume.pixels.ndim - (volume.channel_axis is not None) == 2
+    middle = ... if flat else len(clean) // 2
+    both = np.concatenate([volume.pixels[middle], clean[middle]], axis=1).astype(np.float64)
+    low, high = volume.pixels[middle].min(), volume.pixels[middle].max()
+    return np.clip(255 * (both - low) / max(float(high - low), 1e-12), 0, 255).astype(np.uint8)
 
 
 def denoise_files(
@@ -165,14 +228,10 @@ def _attempt(job: Job, settings: Settings, progress: Progress) -> Outcome:
     return Outcome(job, facts, time.perf_counter() - began, error)
 
 
-def _estimated_noise(picture: Picture) -> float:
-    """The noise of a picture; 0 where what is found is but rounding."""
-    level = estimate_noise(picture.pixels, _channel_axis(picture))
-    return level if level > np.finfo(np.float32).eps * np.abs(picture.pixels).max() else 0.0
-
-
-def _channel_axis(picture: Picture) -> int | None:
-    return -1 if picture.pixels.ndim == 3 else None
+def _estimated_noise(content: Picture | Volume) -> float:
+    """The noise of a picture or volume; 0 where what is found is but rounding."""
+    level = estimate_noise(content.pixels, content.channel_axis)
+    return level if level > np.finfo(np.float32).eps * np.abs(content.pixels).max() else 0.0
 
 
 def _inside(place: Path, source: Path) -> Path:
@@ -196,13 +255,13 @@ def _same_name(first: Path, second: Path, path: Path) -> str:
     return f"{first} and {second} would both be written to {path}: denoise them into different folders."
 
 
-def _require_free(outputs: Sequence[Path], sources: Iterable[Path], force: bool) -> None:
-    """No result takes the place of a noisy picture, nor of any other file unless that is wanted."""
+def _require_free(outputs: Sequence[Path], inputs: Mapping[Path, str], force: bool) -> None:
+    """No result takes the place of an input, nor of any other file unless that is wanted."""
     there = [path for path in outputs if path.exists()]
-    noisy = {_identity(source) for source in sources if source.exists()}
+    words = {_identity(path): word for path, word in inputs.items() if path.exists()}
     for path in there:
-        if _identity(path) in noisy:
-            raise FileExistsError(f"{path} is the noisy picture itself: choose another name or folder.")
+        if word := words.get(_identity(path)):
+            raise FileExistsError(f"{path} is {word} itself: choose another name or folder.")
     files = [path for path in there if not path.is_dir()]
     if files and not force:
         more = f", and so do {len(files) - 1} more" if len(files) > 1 else ""
@@ -225,7 +284,7 @@ def _results(job: Job, picture: Picture, clean: np.ndarray) -> Iterator[tuple[Pa
 def _size(source: Path) -> int:
     """Numbers in a picture, for the time left; a file that cannot be read takes none."""
     try:
-        return prod(picture_shape(source))
+        return prod((volume_shape if is_volume(source) else picture_shape)(source))
     except ImageFileError:
         return 0
 

@@ -22,18 +22,28 @@ class PatchGrid:
     image_shape, patch_shape : sequence of int, as long as each other
     stride : int, default 1
         Distance between neighbouring patches; at most the shortest side of a patch.
+    shift : sequence of int below `stride`, optional
+        Where the second patch of each axis begins, if not `stride` after the first: passes over an image with
+        different shifts see different patches.
     """
 
-    def __init__(self, image_shape: Sequence[int], patch_shape: Sequence[int], stride: int = 1) -> None:
-        self.image_shape, self.patch_shape = tuple(image_shape), tuple(patch_shape)
+    def __init__(
+        self,
+        image_shape: Sequence[int],
+        patch_shape: Sequence[int],
+        stride: int = 1,
+        shift: Sequence[int] | None = None,
+    ) -> None:
+        self.image_shape, self.patch_shape, self.stride = tuple(image_shape), tuple(patch_shape), stride
         if stride > min(self.patch_shape):
             raise ValueError(
                 f"stride {stride} leaves gaps between patches of shape {self.patch_shape}: "
                 f"use at most {min(self.patch_shape)}."
             )
+        first = (0,) * len(self.image_shape) if shift is None else shift
         self.corners = [
-            np.union1d(np.arange(0, side - length + 1, stride), side - length)
-            for side, length in zip(self.image_shape, self.patch_shape, strict=True)
+            np.union1d(np.arange(begin, side - length + 1, stride), [0, side - length])
+            for begin, side, length in zip(first, self.image_shape, self.patch_shape, strict=True)
         ]
 
     @property
@@ -63,6 +73,11 @@ class PatchGrid:
     def shifted(box: Box) -> Box:
         """The same box inside its own extent."""
         return tuple(corners - corners[0] for corners in box)
+
+    def touching(self, wanted: np.ndarray, box: Box) -> np.ndarray:
+        """Which patches of a box hold a pixel where `wanted` is True, shape (n,)."""
+        inside = self.extract(wanted, box).reshape(-1, prod(self.patch_shape))
+        return np.logical_or.reduce(inside, axis=1)
 
     def extract(self, image: np.ndarray, box: Box) -> np.ndarray:
         """Patches of a box as a copy, shape (n, *patch_shape)."""

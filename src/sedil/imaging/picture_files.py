@@ -50,6 +50,11 @@ class Picture(NamedTuple):
     extras: dict[str, Any]
     notes: tuple[str, ...]
 
+    @property
+    def channel_axis(self) -> int | None:
+        """Axis of the colours."""
+        return -1 if self.pixels.ndim == 3 else None
+
 
 def read_picture(path: str | Path) -> Picture:
     """The picture in a file, in its own units and its full depth, turned upright."""
@@ -75,12 +80,18 @@ def picture_shape(path: str | Path) -> tuple[int, ...]:
 
 def require_memory(path: str | Path, bytes_per_value: float) -> None:
     """Refuse a picture that takes more memory than the machine has, before its pixels are read."""
-    shape = picture_shape(path)
+    require_room_in_memory(path, picture_shape(path), bytes_per_value)
+
+
+def require_room_in_memory(path: str | Path, shape: tuple[int, ...], bytes_per_value: float) -> None:
+    """Refuse a file of so many numbers if they take more memory than the machine has."""
     needed, there = bytes_per_value * prod(shape), _physical_memory()
     if there is not None and needed > there:
+        sides = shape[:-1] if len(shape) > 2 and shape[-1] == 3 else shape
         raise ImageFileError(
-            f"{path} has {shape[0]:,} x {shape[1]:,} pixels, which take about {needed / 1e9:,.1f} GB of "
-            f"memory, and this machine has {there / 1e9:,.1f} GB: cut it into parts."
+            f"{path} has {' x '.join(f'{side:,}' for side in sides)} pixels, which take about "
+            f"{needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB: "
+            f"cut it into parts."
         )
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from sedil.coding.fista import fista
-from sedil.coding.problem import LassoProblem, squared_norm
+from sedil.coding.problem import LassoProblem
 from sedil.coding.pursuit import pursuit
 from sedil.coding.refit import refit
 from sedil.engines import portable
@@ -75,11 +74,6 @@ class Cleaning:
     def max_atoms(self) -> int:
         """Atoms per patch that pursuit may use."""
         return max(prod(self.grid.patch_shape) // 2, 1)
-
-    @cached_property
-    def step(self) -> float:
-        """Step length of FISTA."""
-        return 1 / squared_norm(self.factors)
 
 
 def portable_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:

@@ -34,6 +34,7 @@ class Recipe(NamedTuple):
     patch_shape: tuple[int, ...]
     n_atoms: tuple[int, ...]
     waves: float = 0.05  # share of plane waves among the training patches
+    axes: tuple[int, ...] | None = None  # which learned factor serves each axis; default each its own
 
 
 RECIPES = {
@@ -41,6 +42,8 @@ RECIPES = {
     "separable-12x12": Recipe((12, 12), (24, 24)),
     "separable-16x16": Recipe((16, 16), (32, 32)),
     "unstructured-8x8": Recipe((8, 8), (256,), waves=0.1),
+    # For volumes: along the third axis edges look as they do along the first (docs/volumes.md).
+    "separable-8x8x8": Recipe((8, 8), (12, 12), axes=(0, 0, 1)),
 }
 
 
@@ -72,15 +75,19 @@ def make(name: str, folder: Path = FOLDER) -> sedil.LearningResult:
             random_state=0,
             callback=show,
         )
-    result.dictionary.info.update(
+    dictionary = result.dictionary
+    if recipe.axes is not None:
+        factors = [dictionary.factors[axis] for axis in recipe.axes]
+        dictionary = sedil.SeparableDictionary(factors, info=dictionary.info)
+    dictionary.info.update(
         name=name,
         images=[f"skimage.data.{image}" for image in IMAGES],
         recipe=recipe._asdict(),
         command=f"python -m sedil.pretrained.make {name}",
-        signal_shape=list(recipe.patch_shape),
+        signal_shape=list(recipe.patch_shape if recipe.axes is None else dictionary.patch_shape),
         sedil=sedil.__version__,
     )
-    result.dictionary.save(folder / f"{name}.npz")
+    dictionary.save(folder / f"{name}.npz")
     return result
 
 

@@ -96,14 +96,6 @@ def enter(lanes, lane, sample):
 
 
 @kernel
-def clear_codes(lanes, lane):
-    """Let a lane start at the zero code."""
-    for entry in range(lanes.codes.shape[0]):
-        lanes.codes[entry, lane] = 0
-        lanes.ahead[entry, lane] = 0
-
-
-@kernel
 def correlate_residual(operator, lanes, codes):
     """``slope = D^T M (s - D x)``."""
     synthesize(operator, codes, lanes.residual, lanes.room)

@@ -1,0 +1,134 @@
+"""`sedil inpaint`, and the files behind it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from sedil.cli import app
+from sedil.imaging.inpaint_files import read_mask
+
+RAMP = (np.linspace(60, 180, 40)[:, None] + np.linspace(0, 40, 48)).astype(np.uint8)
+MASK = np.random.default_rng(0).random(RAMP.shape) < 0.2
+SHIPPED = ("--dictionary", "separable-8x8")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working folder with a damaged picture and its mask."""
+    monkeypatch.chdir(tmp_path)
+    Image.fromarray(np.where(MASK, 255, RAMP).astype(np.uint8)).save("in.png")
+    Image.fromarray((255 * MASK).astype(np.uint8)).save("mask.png")
+    return tmp_path
+
+
+def inpaint(*arguments):
+    return CliRunner().invoke(app, ["inpaint", *map(str, arguments)])
+
+
+def pixels(name):
+    return np.asarray(Image.open(name))
+
+
+def test_missing_pixels_are_filled_and_all_is_told():
+    result = inpaint("in.png", "mask.png", "out.png", "--compare", "both.png")
+    assert result.exit_code == 0, result.output
+    filled = pixels("out.png")
+    assert np.array_equal(filled[~MASK], RAMP[~MASK])
+    assert np.abs(filled.astype(int) - RAMP).max() < 12
+    for words in (
+        f"missing      {MASK.mean():.1%} of the pixels\n",
+        "inpainted    40x48 in ",
+        "saved        out.png\n",
+    ):
+        assert words in result.output
+    both = pixels("both.png")
+    assert np.array_equal(both[:, :48], np.where(MASK, 0, RAMP))
+    assert np.array_equal(both[:, 48:], filled)
+
+
+def test_colours_and_transparency_are_kept():
+    colours = np.dstack([RAMP, RAMP // 2, 255 - RAMP, np.full_like(RAMP, 200)])
+    Image.fromarray(colours).save("colour.png")
+    result = inpaint("colour.png", "mask.png", "out.png", *SHIPPED)
+    assert result.exit_code == 0, result.output
+    filled = pixels("out.png")
+    assert np.array_equal(filled[~MASK], colours[~MASK])
+    assert np.array_equal(filled[..., 3], colours[..., 3])
+
+
+def test_volumes_are_filled():
+    volume = np.add.outer(np.arange(12.0), RAMP[:14, :16]).astype(np.float32)
+    mask = np.random.default_rng(1).random(volume.shape) < 0.3
+    np.save("volume.npy", np.where(mask, 0, volume).astype(np.float32))
+    np.save("mask.npy", mask.astype(np.uint8))
+    result = inpaint("volume.npy", "mask.npy", "out.npy")
+    assert result.exit_code == 0, result.output
+    filled = np.load("out.npy")
+    assert np.array_equal(filled[~mask], volume[~mask])
+    assert np.abs(filled - volume).max() < 8
+
+
+@pytest.mark.parametrize("white", [1, 255])
+def test_mask_is_what_is_brighter_than_half_its_brightest(white):
+    Image.fromarray((white * MASK).astype(np.uint8)).save("own.png")
+    assert np.array_equal(read_mask(Path("own.png")), MASK)
+
+
+def test_masks_may_be_coloured_or_blurred():
+    square = np.zeros((40, 48), np.uint8)
+    square[8:24, 8:32] = 255
+    Image.fromarray(np.dstack([square, 0 * square, 0 * square])).save("red.png")
+    assert np.array_equal(read_mask(Path("red.png")), square > 0)
+    Image.fromarray(square).save("blurred.jpg", quality=60)
+    assert np.array_equal(read_mask(Path("blurred.jpg")), square > 0)
+
+
+def test_black_mask_leaves_the_picture_as_it_is():
+    Image.fromarray(np.zeros_like(RAMP)).save("black.png")
+    result = inpaint("in.png", "black.png", "out.png")
+    assert result.exit_code == 0, result.output
+    assert "missing      0.0% of the pixels" in result.output
+    assert np.array_equal(pixels("out.png"), pixels("in.png"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.png", "mask.png", "out.png"], "none.png cannot be read as an image: No such file"),
+        (["in.png", "none.png", "out.png"], "none.png cannot be read as an image: No such file"),
+        (
+            ["in.png", "small.png", "out.png"],
+            "The mask small.png has 20x48 pixels, in.png has 40x48: both must",
+        ),
+        (["in.png", "white.png", "out.png"], "Every pixel is missing"),
+        (["in.png", "mask.png", "old.png"], "old.png exists already: choose another name or add --force."),
+        (["in.png", "mask.png", "in.png", "--force"], "in.png is the picture itself: choose another name"),
+        (["in.png", "mask.png", "mask.png", "--force"], "mask.png is the mask itself: choose another name"),
+        (["in.png", "mask.png", "out.xyz"], ".xyz is not a picture format"),
+        (["in.png", "mask.png", "no/out.png"], "the folder no does not exist"),
+        (["in.png", "mask.png", "out.png", "-d", "separable-9x9"], "separable-9x9"),
+        (["tiny.png", "tinymask.png", "out.png"], "is smaller than a patch of shape"),
+    ],
+)
+def test_mistakes_are_answered_before_any_work(folder, arguments, message):
+    Image.fromarray(np.full_like(RAMP, 255)).save("white.png")
+    Image.fromarray(RAMP[:20]).save("small.png")
+    Image.fromarray(RAMP).save("old.png")
+    Image.fromarray(RAMP[:5]).save("tiny.png")
+    Image.fromarray((255 * MASK[:5]).astype(np.uint8)).save("tinymask.png")
+    before = sorted(path.name for path in folder.iterdir())
+    result = inpaint(*arguments)
+    assert result.exit_code == 1
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_existing_results_are_replaced_by_force():
+    Image.fromarray(RAMP).save("old.png")
+    result = inpaint("in.png", "mask.png", "old.png", "--force", *SHIPPED)
+    assert result.exit_code == 0, result.output
+    assert not np.array_equal(pixels("old.png"), RAMP)
