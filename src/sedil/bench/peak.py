@@ -55,7 +55,7 @@ def run(setting: Setting) -> Outcome:
 
 def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list[Measurement]:
     from sedil.bench.kernels import block_loops, tile_loop
-    from sedil.engines.fused.blocks import WIDTH
+    from sedil.engines.fused.llvm import WIDTH
 
     dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(image)
     each_thread = range(setting.threads)

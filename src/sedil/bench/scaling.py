@@ -54,7 +54,7 @@ def _bars(found: list[Measurement]) -> list[Bar]:
 
 def _measure(name: str, side: int, factors: Sequence[np.ndarray], rounds: int) -> Measurement:
     from sedil.bench.kernels import block_loops
-    from sedil.engines.fused.blocks import WIDTH
+    from sedil.engines.fused.llvm import WIDTH
 
     blocks_per_second = rates([block_loops(factors).fista], rounds)
     seconds = tuple(_ITERATIONS / (rate * WIDTH) for rate in blocks_per_second)

@@ -37,7 +37,7 @@ def _engines(setting: Setting, side: int) -> list[Measurement]:
     from threadpoolctl import threadpool_limits
 
     from sedil.bench.kernels import block_loops
-    from sedil.engines.fused.blocks import WIDTH
+    from sedil.engines.fused.llvm import WIDTH
 
     threads, rounds = setting.threads, setting.choose(5, 2)
     factors = [np.asarray(factor, np.float32) for factor in sedil.odct((side, side), 2 * side).factors]

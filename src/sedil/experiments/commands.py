@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich import box
-from rich import progress as rich
 from rich.table import Table
 
 from sedil.engines.threads import thread_count
 from sedil.experiments import comparison, figure1, images, report, table1
+from sedil.experiments.bar import bar
+from sedil.experiments.face_command import faces_command
 from sedil.experiments.methods import METHODS, Method, Setting, make_methods
+from sedil.experiments.photo_command import inpainting_command
 from sedil.experiments.rows import Row, latest, read_rows
+from sedil.experiments.volume_command import volumes_command
 from sedil.files import make_folder, replacing
 from sedil.terminal import clear_errors, console
 
-app = typer.Typer(help="Reproduce the paper's table and figure.", no_args_is_help=True)
+app = typer.Typer(help="Reproduce the paper's table and figures.", no_args_is_help=True)
 
 _SEEDS = table1.Plan().n_seeds
 _NOT_QUICK = ("ksvd",)  # has to be learned first
@@ -68,7 +70,7 @@ def table1_command(
     with clear_errors():
         plan = table1.QUICK if quick else table1.Plan()
         plan = plan._replace(n_seeds=seeds or plan.n_seeds)
-        clean = _read_images(data, plan.images)
+        clean = images.read_given_images(data, plan.images)
         make_folder(output, parents=True)
         setting = Setting(output, thread_count(threads))
         names = methods or [name for name in METHODS if not (quick and name in _NOT_QUICK)]
@@ -85,6 +87,11 @@ def table1_command(
         raise typer.Exit(_INTERRUPTED)
 
 
+app.command("faces")(faces_command)
+app.command("inpainting")(inpainting_command)
+app.command("volumes")(volumes_command)
+
+
 @app.command("figure1")
 def figure1_command(output: Output = Path("reproduce")) -> None:
     """Draw the atoms of the unstructured and the separable dictionary as in the paper's Figure 1."""
@@ -92,15 +99,6 @@ def figure1_command(output: Output = Path("reproduce")) -> None:
         make_folder(output, parents=True)
         figure1.save(output / "figure1.png")
         console.print(f"picture      {output / 'figure1.png'}")
-
-
-def _read_images(data: Path | None, names: Sequence[str]) -> dict[str, np.ndarray]:
-    if data is None:
-        raise FileNotFoundError(
-            f"Give --data, or the environment variable SEDIL_DATA, a folder that holds "
-            f"{images.expected_files(names)}."
-        )
-    return images.read_images(data, names)
 
 
 def _run(
@@ -113,7 +111,7 @@ def _run(
     """Run the table with a bar and say what was run; False if it was interrupted."""
     wanted = len(plan.images) * len(plan.sigmas) * plan.n_seeds * len(made)
     try:
-        with _bar() as show:
+        with bar() as show:
             count = table1.run(plan, clean, made, results, threads, show)
     except KeyboardInterrupt:
         console.print("interrupted; the same command goes on from here")
@@ -128,24 +126,6 @@ def _counted(count: int, wanted: int, results: Path) -> str:
     there = wanted - count
     ran = f"{count} denoising{'' if count == 1 else 's'}"
     return ran if not there else f"{ran}; {there} {'was' if there == 1 else 'were'} in {results} already"
-
-
-@contextmanager
-def _bar() -> Iterator[table1.Progress]:
-    """A bar with the share of pixels done, the time left and what is being done."""
-    bar = rich.Progress(
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TimeElapsedColumn(),
-        rich.TextColumn("left"),
-        rich.TimeRemainingColumn(),
-        rich.TextColumn("{task.description}", markup=False),
-        console=console,
-        speed_estimate_period=3600,  # methods differ in speed, so that a short memory would jump
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, words: bar.update(task, completed=done, total=total, description=words)
 
 
 def _write_report(rows: Sequence[Row], folder: Path) -> None:

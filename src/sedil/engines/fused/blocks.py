@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernel import kernel
-from sedil.engines.fused.llvm import address
+from sedil.engines.fused.llvm import WIDTH, address, aligned_zeros
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
-WIDTH = 32  # samples of a block: two vectors of 16 lanes, and small blocks that stay in cache
 _BYTES = 4
 
 
@@ -51,7 +50,7 @@ def workspace(operator: Operator) -> np.ndarray:
         int(np.prod(operator.lengths[:axis]) * np.prod(operator.counts[axis:]))
         for axis in range(len(operator.lengths) + 1)
     )
-    return np.empty((2, largest, WIDTH), np.float32)
+    return aligned_zeros((2, largest, WIDTH))
 
 
 @kernel

@@ -12,6 +12,8 @@ import numpy as np
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, synthesize, workspace
 from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.llvm import address, aligned_zeros
+from sedil.engines.fused.sheets import extrapolate_rows, shrink_rows
 
 IDLE = -1  # in `Lanes.sample`: no sample is left for this lane
 
@@ -51,6 +53,7 @@ class Lanes(NamedTuple):
     thresholds : (n_atoms,), the penalty of each coefficient
     sample, iteration : which sample the lane solves, and for how many iterations it has
     momentum, gap : of the lane
+    weights : of the lane: the scalar product that tells uphill from downhill, then the weight of momentum
     room : what lies between two products
     """
 
@@ -65,6 +68,7 @@ class Lanes(NamedTuple):
     iteration: np.ndarray
     momentum: np.ndarray
     gap: np.ndarray
+    weights: np.ndarray
     room: np.ndarray
 
     @classmethod
@@ -72,17 +76,18 @@ class Lanes(NamedTuple):
         """All lanes idle, all entries known."""
         length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
         return cls(
-            np.zeros((length, WIDTH), np.float32),
-            np.ones((length, WIDTH), np.float32),
-            np.zeros((length, WIDTH), np.float32),
-            np.zeros((count, WIDTH), np.float32),
-            np.zeros((count, WIDTH), np.float32),
-            np.zeros((count, WIDTH), np.float32),
+            aligned_zeros((length, WIDTH)),
+            aligned_zeros((length, WIDTH)) + np.float32(1),
+            aligned_zeros((length, WIDTH)),
+            aligned_zeros((count, WIDTH)),
+            aligned_zeros((count, WIDTH)),
+            aligned_zeros((count, WIDTH)),
             np.broadcast_to(thresholds, (count,)).astype(np.float32),
             np.full(WIDTH, IDLE, np.int64),
             np.zeros(WIDTH, np.int64),
             np.ones(WIDTH, np.float32),
             np.zeros(WIDTH, np.float32),
+            aligned_zeros(WIDTH),
             workspace(operator),
         )
 
@@ -110,28 +115,18 @@ def correlate_residual(operator, lanes, codes):
 def iterate(operator, lanes, step):
     """One iteration of FISTA with restart on all lanes."""
     correlate_residual(operator, lanes, lanes.ahead)
-    uphill = np.zeros(WIDTH, np.float32)
-    zero = np.float32(0)
-    for entry in range(lanes.codes.shape[0]):
-        threshold = step * lanes.thresholds[entry]
-        for lane in range(WIDTH):
-            ahead = lanes.ahead[entry, lane]
-            moved = ahead + step * lanes.slope[entry, lane]
-            new = max(moved - threshold, zero) + min(moved + threshold, zero)
-            uphill[lane] += (ahead - new) * (new - lanes.codes[entry, lane])
-            lanes.slope[entry, lane] = new
-    weights = np.empty(WIDTH, np.float32)
+    ahead, new, codes = address(lanes.ahead), address(lanes.slope), address(lanes.codes)
+    n_rows = lanes.codes.shape[0]
+    thresholds, weights = address(lanes.thresholds), address(lanes.weights)
+    shrink_rows(ahead, new, codes, thresholds, step, weights, n_rows)
     for lane in range(WIDTH):
-        momentum = np.float32(1) if uphill[lane] > 0 else lanes.momentum[lane]
+        goes_uphill = lanes.weights[lane] > 0
+        momentum = np.float32(1) if goes_uphill else lanes.momentum[lane]
         following = np.float32(0.5) * (1 + np.sqrt(1 + 4 * momentum * momentum))
-        weights[lane] = (momentum - 1) / following
+        lanes.weights[lane] = (momentum - 1) / following
         lanes.momentum[lane] = following
         lanes.iteration[lane] += 1
-    for entry in range(lanes.codes.shape[0]):
-        for lane in range(WIDTH):
-            new = lanes.slope[entry, lane]
-            lanes.ahead[entry, lane] = new + weights[lane] * (new - lanes.codes[entry, lane])
-            lanes.codes[entry, lane] = new
+    extrapolate_rows(new, codes, ahead, weights, n_rows)
 
 
 @kernel

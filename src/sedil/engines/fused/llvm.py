@@ -12,6 +12,7 @@ from numba.extending import intrinsic
 
 HAS_WIDE_VECTORS = bool(llvmlite.binding.get_host_cpu_features().get("avx512f", False))
 LANES = 16 if HAS_WIDE_VECTORS else 8  # float32 values in a vector register
+WIDTH = 32  # samples of a block: two vectors of 16 lanes, and small blocks that stay in cache
 
 FLOAT = ir.FloatType()
 VECTOR = ir.VectorType(FLOAT, LANES)

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused import pursuit
-from sedil.engines.fused.blocks import WIDTH
 from sedil.engines.fused.descent import flat_index, forget, solve_one
 from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.llvm import WIDTH
 from sedil.engines.fused.pursuit import IDLE
 from sedil.engines.fused.support import refit, write_atom
 
