@@ -218,7 +218,7 @@ def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
 def solved(monkeypatch):
     """Solve each l1 problem until the solver no longer matters: the engines use different ones."""
     for name in ("SUPPORT_LIMITS", "L1_LIMITS"):
-        monkeypatch.setattr(sums, name, sums.Limits(tolerance=2e-6, max_iterations=3000, check_every=50))
+        monkeypatch.setattr(sums, name, sums.Limits(tolerance=2e-6, max_iterations=3000, max_looks=3000))
 
 
 @pytest.mark.usefixtures("solved")
