@@ -132,3 +132,29 @@ def test_existing_results_are_replaced_by_force():
     result = inpaint("in.png", "mask.png", "old.png", "--force", *SHIPPED)
     assert result.exit_code == 0, result.output
     assert not np.array_equal(pixels("old.png"), RAMP)
+
+
+def test_what_changes_known_pixels_is_said():
+    words = "JPEG changes known pixels too"
+    assert words in inpaint("in.png", "mask.png", "out.jpg", *SHIPPED).output
+    assert words not in inpaint("in.png", "mask.png", "out.png", *SHIPPED).output
+
+
+def test_scaled_integers_are_said_to_be_rounded():
+    nibabel = pytest.importorskip("nibabel")
+    header = nibabel.Nifti1Header()
+    header.set_data_dtype(np.int16)
+    values = np.random.default_rng(0).random((8, 8, 8)) * 100  # floats that are stored as scaled integers
+    nibabel.Nifti1Image(values, np.eye(4), header).to_filename("scaled.nii")
+    nibabel.Nifti1Image(values.astype(np.int16), np.eye(4)).to_filename("plain.nii")
+    np.save("holes.npy", np.random.default_rng(1).random(values.shape) < 0.1)
+    words = "a new scale rounds known voxels too"
+    assert words in inpaint("scaled.nii", "holes.npy", "a.nii").output
+    assert words not in inpaint("plain.nii", "holes.npy", "b.nii").output
+
+
+def test_a_mask_that_marks_nothing_is_said():
+    Image.fromarray(np.zeros_like(RAMP)).save("black.png")
+    result = inpaint("in.png", "black.png", "out.png")
+    assert result.exit_code == 0
+    assert "the mask marks no pixel as missing" in result.output

@@ -204,6 +204,7 @@ def test_every_library_and_precision_agrees(settings, arrays):
         ({"penalty": 1.0, "weights": np.ones(3)}, r"weights must be positive and of shape \(5, 6\)"),
         ({"penalty": 1.0, "weights": np.zeros((5, 6))}, "weights must be positive"),
         ({"penalty": 1.0, "initial": np.ones(3)}, r"initial must be codes of shape \(8, 5, 6\)"),
+        ({"penalty": 1.0, "initial": np.full((8, 5, 6), np.nan)}, "initial must be finite"),
         ({"penalty": 1.0, "mask": np.zeros((8, 3), bool)}, "mask must be boolean and have the shape"),
         ({"penalty": 1.0, "mask": np.zeros((8, 3, 4))}, "mask must be boolean"),
     ],

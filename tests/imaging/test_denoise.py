@@ -143,6 +143,19 @@ def test_noise_alone_is_measured(sigma, shape, rng):
     assert sedil.estimate_noise(ramp + sigma * rng.standard_normal(shape)) == pytest.approx(sigma, rel=0.1)
 
 
+def test_noise_of_an_image_with_nan_cannot_be_estimated():
+    with pytest.raises(ValueError, match="image must be finite, got 1 NaN"):
+        sedil.estimate_noise(np.where(np.arange(64).reshape(8, 8) == 9, np.nan, 1.0))
+
+
+def test_a_name_is_no_dictionary():
+    words = "dictionary must be a SeparableDictionary, got a str"
+    with pytest.raises(TypeError, match=words):
+        sedil.denoise(IMAGE, 1, "separable-8x8")
+    with pytest.raises(TypeError, match=words):
+        sedil.inpaint(IMAGE, IMAGE > 10, "separable-8x8")
+
+
 def test_noise_of_a_tiny_image_cannot_be_estimated():
     with pytest.raises(ValueError, match=r"shape \(3, 9\) cannot be estimated: give sigma"):
         sedil.estimate_noise(np.ones((3, 9)))

@@ -242,6 +242,7 @@ def _checked_initial(dictionary: SeparableDictionary, initial: Any, patches: Arr
     expected = (*_leading(patches, dictionary), *dictionary.n_atoms)
     if tuple(initial.shape) != expected:
         raise ValueError(f"initial must be codes of shape {expected}, got shape {tuple(initial.shape)}.")
+    errors.require_finite(initial, "initial")
     return initial
 
 

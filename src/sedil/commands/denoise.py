@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sedil.coding.sparse_code import METHODS
-from sedil.commands.dictionaries import named_dictionary
+from sedil.commands.dictionaries import CHOICE, named_dictionary
 from sedil.dictionary import format_shape
 from sedil.errors import require_positive
-from sedil.pretrained import NAMES
 from sedil.terminal import clear_errors, complain, console, counted
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def denoise(
         typer.Option(
             "--dictionary",
             "-d",
-            help=f"A dictionary file, or a shipped one by name: {', '.join(NAMES)}; default by the noise.",
+            help=CHOICE,
         ),
     ] = None,
     method: Annotated[Method, typer.Option(help="How patches are coded.")] = Method["refit"],

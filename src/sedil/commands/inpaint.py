@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sedil.commands.dictionaries import named_dictionary
+from sedil.commands.dictionaries import CHOICE, named_dictionary
 from sedil.dictionary import format_shape
-from sedil.pretrained import NAMES
 from sedil.terminal import clear_errors, console
 
 EXAMPLES = """Example:
@@ -35,7 +34,7 @@ def inpaint(
         typer.Option(
             "--dictionary",
             "-d",
-            help=f"A dictionary file, or a shipped one by name: {', '.join(NAMES)}; default several.",
+            help=CHOICE,
         ),
     ] = None,
     compare: Annotated[
@@ -48,14 +47,14 @@ def inpaint(
     The mask is a picture, white where pixels are missing: brighter than half
     its brightest pixel. All other pixels stay as they are.
     """
-    from sedil.imaging.inpaint_files import inpaint_file, open_holed
+    from sedil.imaging.inpaint_files import inpaint_file, notes_on, open_holed
     from sedil.progress import patch_bar
 
     with clear_errors():
         loaded = None if dictionary is None else named_dictionary(dictionary)
         holed = open_holed(image, mask, output, compare, force)
         job, content, facts = holed.given
-        for note in facts.notes:
+        for note in [*facts.notes, *notes_on(holed)]:
             console.print(f"note: {note}")
         console.print(f"missing      {holed.mask.mean():.1%} of the pixels")
         began = time.perf_counter()

@@ -124,6 +124,8 @@ def denoise(
     if threshold is not None:
         errors.require_positive(threshold, "threshold")
     channels = [pixels] if channel_axis is None else split_channels(pixels, channel_axis)
+    if dictionary is not None and not isinstance(dictionary, SeparableDictionary):
+        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
     shares = default_shares(channels[0].shape) if dictionary is None else [Share(dictionary)]
     cleanings = [_cleaning(share, channels[0], method, sigma, threshold, stride) for share in shares]
     counter = Counter(progress, len(channels) * sum(cleaning.grid.n_patches for cleaning in cleanings))

@@ -110,6 +110,8 @@ def inpaint(
     parts = _parts(pixels.astype(np.float32), missing, channel_axis)
     _require_known(parts.masks)
     shape = parts.channels[0].shape
+    if dictionary is not None and not isinstance(dictionary, SeparableDictionary):
+        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
     shares = learned_shares(shape) if dictionary is None else [Share(dictionary)]
     dictionaries = [share.dictionary for share in shares]
     if mode == "whole" or (mode is None and dictionaries[0].patch_shape == shape):

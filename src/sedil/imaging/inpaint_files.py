@@ -14,6 +14,8 @@ from sedil.imaging.inpaint import inpaint
 from sedil.imaging.picture_files import ImageFileError, Picture, read_picture
 from sedil.imaging.volume_files import Volume, is_volume, read_volume
 
+_LOSSY = (".jpg", ".jpeg", ".jfif")
+
 
 class Holed(NamedTuple):
     """A picture or volume that misses pixels, and whose results can be written.
@@ -42,6 +44,19 @@ def open_holed(source: Path, mask: Path, output: Path, compare: Path | None, for
     blank = content.pixels.copy()
     blank[missing] = 0
     return Holed(given._replace(picture=content._replace(pixels=blank)), missing)
+
+
+def notes_on(holed: Holed) -> list[str]:
+    """What the user should know before the filling."""
+    notes = []
+    if not holed.mask.any():
+        notes.append("the mask marks no pixel as missing: it is white where pixels are missing.")
+    if holed.given.job.target.suffix.lower() in _LOSSY:
+        notes.append("JPEG changes known pixels too: write a PNG or TIFF to keep them.")
+    content = holed.given.picture
+    if isinstance(content, Volume) and content.facts.get("scaled"):
+        notes.append("the file holds scaled integers: a new scale rounds known voxels too.")
+    return notes
 
 
 def read_mask(path: Path) -> np.ndarray:

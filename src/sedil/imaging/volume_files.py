@@ -154,6 +154,7 @@ def _read_nifti(path: Path) -> Volume:
     image = _nifti(path)
     values = np.asanyarray(image.dataobj)  # stored integers, or floats where the file scales them
     facts = {"shape": image.shape, "affine": image.affine, "header": image.header, "class": type(image)}
+    facts["scaled"] = values.dtype != image.get_data_dtype()
     return Volume(values.reshape(_without_ones(values.shape)), "NIfTI", facts)
 
 
