@@ -148,6 +148,13 @@ def test_noise_of_an_image_with_nan_cannot_be_estimated():
         sedil.estimate_noise(np.where(np.arange(64).reshape(8, 8) == 9, np.nan, 1.0))
 
 
+def test_colour_without_its_axis_is_not_taken_for_a_volume():
+    photo = data.astronaut()[:40, :40]
+    for restore in (sedil.denoise, lambda image: sedil.inpaint(image, image > 200)):
+        with pytest.raises(ValueError, match="looks like colour: give channel_axis=-1"):
+            restore(photo)
+
+
 def test_a_name_is_no_dictionary():
     words = "dictionary must be a SeparableDictionary, got a str"
     with pytest.raises(TypeError, match=words):

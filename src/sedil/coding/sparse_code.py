@@ -24,6 +24,7 @@ from sedil.engines.portable import Array
 METHODS = ("refit", "l1", "pursuit")
 SOLVERS: dict[str, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
 _DESCENT = "descent"  # of the fused engine alone
+_LARGEST_GRAM = 4096  # atoms of an axis up to which descent is the default: its Gram matrix is as wide
 
 
 def sparse_code(
@@ -119,7 +120,7 @@ def sparse_code(
     errors.require_positive(penalty, "penalty")
     errors.require_positive(tolerance, "tolerance")
     errors.require_count(max_iterations, "max_iterations", minimum=1)
-    solver = _choose_solver(solver, engine, mask)
+    solver = _choose_solver(solver, engine, mask, max(dictionary.n_atoms))
     weights = _checked_weights(dictionary, weights)
     initial = _checked_initial(dictionary, initial, patches)
     refits = REFIT_ITERATIONS if method == "refit" else 0
@@ -147,9 +148,10 @@ def sparse_code(
     return _unpacked(codes, patches, dictionary)
 
 
-def _choose_solver(solver: str | None, engine: str, mask: Array | None) -> str:
+def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_atoms: int) -> str:
     if solver is None:
-        return _DESCENT if engine == "fused" and mask is None else "fista"
+        suits = engine == "fused" and mask is None and most_atoms <= _LARGEST_GRAM
+        return _DESCENT if suits else "fista"
     errors.require_choice(solver, "solver", (*SOLVERS, _DESCENT))
     if mask is not None and solver != "fista":
         raise ValueError(f"The solver {solver!r} cannot take a mask: use solver='fista'.")

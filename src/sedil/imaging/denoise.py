@@ -111,6 +111,8 @@ def denoise(
     True
     """
     pixels = checked_image(image, channel_axis)
+    channels = [pixels] if channel_axis is None else split_channels(pixels, channel_axis)
+    shares = default_shares(channels[0].shape) if dictionary is None else [Share(checked(dictionary))]
     if sigma is None:
         sigma = estimate_noise(pixels, channel_axis)
         if sigma == 0:
@@ -123,10 +125,6 @@ def denoise(
         errors.require_count(threads, "threads", minimum=1)
     if threshold is not None:
         errors.require_positive(threshold, "threshold")
-    channels = [pixels] if channel_axis is None else split_channels(pixels, channel_axis)
-    if dictionary is not None and not isinstance(dictionary, SeparableDictionary):
-        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
-    shares = default_shares(channels[0].shape) if dictionary is None else [Share(dictionary)]
     cleanings = [_cleaning(share, channels[0], method, sigma, threshold, stride) for share in shares]
     counter = Counter(progress, len(channels) * sum(cleaning.grid.n_patches for cleaning in cleanings))
     how = {"engine": engine, "max_memory": max_memory, "threads": threads, "counter": counter}
@@ -138,6 +136,13 @@ def denoise(
         cleaned.append(estimate if method == "l1" else _with_grain(estimate, channel, sigma))
     result = cleaned[0] if channel_axis is None else join_channels(cleaned, channel_axis)
     return as_dtype(result, image.dtype)
+
+
+def checked(dictionary: Any) -> SeparableDictionary:
+    """The dictionary, if it is one."""
+    if not isinstance(dictionary, SeparableDictionary):
+        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
+    return dictionary
 
 
 class Share(NamedTuple):
@@ -175,6 +180,11 @@ def _default_for_volumes(shape: tuple[int, ...]) -> SeparableDictionary:
     """The shipped one of 8x8x8 blocks; for thin stacks the ODCT of blocks that fit, as redundant."""
     if min(shape) == 1:
         raise ValueError(f"The volume of shape {shape} has an axis of length 1: drop it.")
+    if shape[-1] == 3:
+        raise ValueError(
+            f"An image of shape {shape} looks like colour: give channel_axis=-1, or, for a volume, "
+            f"a dictionary of three axes."
+        )
     if min(shape) >= 8:
         return pretrained.shipped_dictionary("separable-8x8x8")
     block = [min(side, 8) for side in shape]

@@ -16,6 +16,7 @@ from sedil.imaging.denoise import (
     Progress,
     Share,
     as_dtype,
+    checked,
     join_channels,
     learned_shares,
     require_image,
@@ -110,9 +111,7 @@ def inpaint(
     parts = _parts(pixels.astype(np.float32), missing, channel_axis)
     _require_known(parts.masks)
     shape = parts.channels[0].shape
-    if dictionary is not None and not isinstance(dictionary, SeparableDictionary):
-        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
-    shares = learned_shares(shape) if dictionary is None else [Share(dictionary)]
+    shares = learned_shares(shape) if dictionary is None else [Share(checked(dictionary))]
     dictionaries = [share.dictionary for share in shares]
     if mode == "whole" or (mode is None and dictionaries[0].patch_shape == shape):
         filled = _fill_wholes(parts, dictionaries[0], threads)
