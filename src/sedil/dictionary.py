@@ -269,3 +269,10 @@ def _kronecker(left: Array, right: Array) -> Array:
 
 def _dtype_name(array: Array) -> str:
     return str(array.dtype).rpartition(".")[2]
+
+
+def require_dictionary(dictionary: Any) -> SeparableDictionary:
+    """The dictionary, if it is one: a name or a list of factors is not."""
+    if not isinstance(dictionary, SeparableDictionary):
+        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
+    return dictionary

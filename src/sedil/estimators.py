@@ -145,11 +145,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
                 X.reshape(-1, *patch_shape),
                 n_atoms,
                 initial=self._initial(patch_shape, n_atoms),
-                preset=self.preset,
-                sparsity_scale=self.sparsity_scale,
-                sparsity_weight=self.sparsity_weight,
-                coherence_weight=self.coherence_weight,
-                metric=self.metric,
+                **self._cost(),
                 warm_up=self.warm_up,
                 max_iterations=self.max_iter,
                 tolerance=self.tol,
@@ -273,15 +269,16 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
+    def _cost(self) -> dict[str, Any]:
+        """What decides the cost, as `learn` and `MiniBatchLearner` take it."""
+        names = "preset", "sparsity_scale", "sparsity_weight", "coherence_weight", "metric"
+        return {name: getattr(self, name) for name in names}
+
     def _new_learner(self, n_atoms: tuple[int, ...], initial: str | SeparableDictionary) -> MiniBatchLearner:
         return MiniBatchLearner(
             n_atoms,
             initial=initial,
-            preset=self.preset,
-            sparsity_scale=self.sparsity_scale,
-            sparsity_weight=self.sparsity_weight,
-            coherence_weight=self.coherence_weight,
-            metric=self.metric,
+            **self._cost(),
             random_state=self._rng(),
         )
 

@@ -259,7 +259,11 @@ def test_damaged_checkpoint_is_refused(tmp_path):
 
 def test_numbers_of_numpy_are_as_good_as_python_s(tmp_path):
     numbers = {"batch_size": np.int64(10), "sparsity_scale": np.float32(2), "checkpoint_every": np.int64(2)}
-    learn(checkpoint=tmp_path / "c.npz", **numbers).dictionary.save(tmp_path / "d.npz")
+    dictionary = learn(checkpoint=tmp_path / "c.npz", **numbers).dictionary
+    dictionary.save(tmp_path / "d.npz")  # its settings are written as JSON, which knows no numbers of NumPy
+    plain = learn(batch_size=10, sparsity_scale=2.0).dictionary
+    for ours, expected in zip(dictionary.factors, plain.factors, strict=True):
+        np.testing.assert_array_equal(ours, expected)
 
 
 @pytest.mark.parametrize(

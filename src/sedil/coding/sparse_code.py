@@ -17,7 +17,7 @@ from sedil.coding.fused import solve_l1, solve_pursuit
 from sedil.coding.problem import CodingResult, LassoProblem
 from sedil.coding.pursuit import pursuit
 from sedil.coding.refit import REFIT_ITERATIONS, refit
-from sedil.dictionary import SeparableDictionary
+from sedil.dictionary import SeparableDictionary, require_dictionary
 from sedil.engines import choose_engine, portable
 from sedil.engines.portable import Array
 
@@ -102,8 +102,7 @@ def sparse_code(
     >>> sedil.sparse_code(dictionary, np.ones((5, 8, 8)), penalty=0.1).shape
     (5, 16, 16)
     """
-    if not isinstance(dictionary, SeparableDictionary):
-        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
+    require_dictionary(dictionary)
     patches = dictionary.own_array(patches, "patches")
     errors.require_patch_shape(patches, dictionary.patch_shape)
     errors.require_choice(method, "method", METHODS)

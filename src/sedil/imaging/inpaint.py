@@ -14,9 +14,8 @@ from sedil.dictionary import SeparableDictionary
 from sedil.imaging.denoise import (
     Counter,
     Progress,
-    Share,
     as_dtype,
-    checked,
+    given_share,
     join_channels,
     learned_shares,
     require_image,
@@ -111,7 +110,7 @@ def inpaint(
     parts = _parts(pixels.astype(np.float32), missing, channel_axis)
     _require_known(parts.masks)
     shape = parts.channels[0].shape
-    shares = learned_shares(shape) if dictionary is None else [Share(checked(dictionary))]
+    shares = given_share(dictionary) or learned_shares(shape)
     dictionaries = [share.dictionary for share in shares]
     if mode == "whole" or (mode is None and dictionaries[0].patch_shape == shape):
         filled = _fill_wholes(parts, dictionaries[0], threads)

@@ -249,18 +249,23 @@ def _clear_errors(path: Path) -> Iterator[None]:
         raise ImageFileError(f"{path} cannot be read as an image: {_reason(path, error)}.") from error
 
 
-def _reason(path: Path, error: Exception) -> str:
-    from PIL import UnidentifiedImageError
-
+def plain_reason(path: Path, error: Exception) -> str | None:
+    """What is wrong with a file of any kind, where that is all; None if its content is to blame."""
     if path.is_dir():
         return "it is a folder"
     if isinstance(error, MemoryError):
         return "it does not fit into memory"
+    return error.strerror if isinstance(error, OSError) else None
+
+
+def _reason(path: Path, error: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
+    if plain := plain_reason(path, error):
+        return plain
     if isinstance(error, UnidentifiedImageError):
         empty = path.stat().st_size == 0
         return "the file is empty" if empty else "it is no picture, damaged, or of an unknown format"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
     says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
     return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
 

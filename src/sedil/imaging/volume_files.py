@@ -19,7 +19,7 @@ import numpy as np
 
 from sedil.files import replacing
 from sedil.imaging.deep_pictures import is_tiff, opened_tiff
-from sedil.imaging.picture_files import ImageFileError, require_room_in_memory
+from sedil.imaging.picture_files import ImageFileError, plain_reason, require_room_in_memory
 
 _RGB = 3  # entries of a colour, always along the last axis
 _GREY_OR_RGB = (0, 1, 2)  # TIFF's numbers of white is zero, black is zero, and RGB
@@ -269,12 +269,8 @@ def _clear_errors(path: Path) -> Iterator[None]:
 
 
 def _reason(path: Path, error: Exception) -> str:
-    if path.is_dir():
-        return "it is a folder"
-    if isinstance(error, MemoryError):
-        return "it does not fit into memory"
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
+    if plain := plain_reason(path, error):
+        return plain
     if path.stat().st_size == 0:
         return "the file is empty"
     broken = isinstance(error, EOFError | zipfile.BadZipFile | zlib.error | gzip.BadGzipFile)
