@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -182,7 +182,38 @@ def solve_pursuit(
     return codes
 
 
+def in_sparse_rows(
+    solve: Callable[[slice, int], tuple[np.ndarray, ...]], n: int, threads: int | None
+) -> tuple[Any, ...]:
+    """What `solve` finds for parts of n samples, on one thread each: codes as a sparse matrix, and the rest.
+
+    Never more than a part per thread is written out with its zeros.
+    """
+    from scipy.sparse import csr_array
+
+    from sedil.engines.fused.rows import gather
+
+    def work(part: slice) -> tuple[int, tuple[np.ndarray, ...]]:
+        codes, *others = solve(part, 1)
+        counts = np.empty(len(codes), np.int64)
+        values, columns = gather(codes, counts)
+        return codes.shape[1], (values, columns, counts, *others)
+
+    widths, pieces = zip(
+        *parallel_map(work, _chunks(n) if n else [slice(0)], thread_count(threads)), strict=True
+    )
+    values, columns, counts, *others = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    return csr_array((values, columns, ends), shape=(n, widths[0])), *others
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
+
+
 def _for_each_chunk(work: Callable[[slice], None], n: int, threads: int | None) -> None:
-    parts = (slice(start, start + _CHUNK) for start in range(0, n, _CHUNK))
-    for _ in parallel_map(work, parts, thread_count(threads)):
+    if n <= _CHUNK:  # no threads for what one does
+        work(slice(0, n))
+        return
+    for _ in parallel_map(work, _chunks(n), thread_count(threads)):
         pass

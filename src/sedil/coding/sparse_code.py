@@ -13,7 +13,7 @@ from array_api_compat import array_namespace
 from sedil import errors
 from sedil.coding.admm import admm
 from sedil.coding.fista import fista
-from sedil.coding.fused import solve_l1, solve_pursuit
+from sedil.coding.fused import FlatResult, in_sparse_rows, solve_l1, solve_pursuit
 from sedil.coding.problem import CodingResult, LassoProblem
 from sedil.coding.pursuit import pursuit
 from sedil.coding.refit import REFIT_ITERATIONS, refit
@@ -41,6 +41,7 @@ def sparse_code(
     max_atoms: int | None = None,
     tolerance: float = 1e-4,
     max_iterations: int = 1000,
+    sparse: bool = False,
     engine: str | None = None,
     threads: int | None = None,
 ) -> Array:
@@ -84,6 +85,9 @@ def sparse_code(
         ``||s||^2 / 2``.
     max_iterations : int, default 1000
         A patch that is not done by then is returned as it is, with a `ConvergenceWarning`.
+    sparse : bool, default False
+        Return a `scipy.sparse.csr_array` with one row per patch: for many patches, whose zeros would take
+        more memory, and more time, than their codes. For NumPy arrays.
     engine : {"fused", "portable"}, optional
         Default: "fused", many times faster, for float32 NumPy arrays, else "portable", which keeps the
         library, device and precision of the arrays.
@@ -94,6 +98,8 @@ def sparse_code(
     Returns
     -------
     array of shape (..., *n_atoms)
+        If `sparse`, of shape (number of patches, number of atoms), both in row-major order: times the
+        transpose of `SeparableDictionary.as_matrix` it gives the patches as rows.
 
     Examples
     --------
@@ -101,6 +107,9 @@ def sparse_code(
     >>> dictionary = sedil.odct((8, 8), (16, 16))
     >>> sedil.sparse_code(dictionary, np.ones((5, 8, 8)), penalty=0.1).shape
     (5, 16, 16)
+    >>> codes = sedil.sparse_code(dictionary, np.ones((5, 8, 8)), penalty=0.1, sparse=True)
+    >>> codes.shape, (codes @ dictionary.as_matrix().T).shape
+    ((5, 256), (5, 64))
     """
     require_dictionary(dictionary)
     patches = dictionary.own_array(patches, "patches")
@@ -112,8 +121,10 @@ def sparse_code(
     if threads is not None:
         errors.require_count(threads, "threads", minimum=1)
     engine = choose_engine(engine, patches, dictionary.n_atoms)
+    if sparse and not isinstance(patches, np.ndarray):
+        raise TypeError("sparse=True needs NumPy arrays: convert patches and dictionary, or leave it out.")
     if method == "pursuit":
-        return _pursue(dictionary, patches, max_error, max_atoms, mask, engine, threads)
+        return _pursue(dictionary, patches, max_error, max_atoms, mask, sparse, engine, threads)
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
     errors.require_positive(penalty, "penalty")
@@ -124,27 +135,59 @@ def sparse_code(
     initial = _checked_initial(dictionary, initial, patches)
     refits = REFIT_ITERATIONS if method == "refit" else 0
     if engine == "fused":
+        flat = _flat(patches, dictionary.patch_shape)
+        known = None if mask is None else ~_flat(mask, dictionary.patch_shape)
+        start = None if initial is None else _flat(initial, dictionary.n_atoms)
         thresholds = penalty if weights is None else penalty * weights.ravel()
-        flat = solve_l1(
-            dictionary.factors,
-            _flat(patches, dictionary.patch_shape),
-            thresholds,
-            tolerance,
-            max_iterations,
-            known=None if mask is None else ~_flat(mask, dictionary.patch_shape),
-            initial=None if initial is None else _flat(initial, dictionary.n_atoms),
-            refits=refits,
-            solver=solver,
-            threads=threads,
-        )
-        _warn_if_unfinished(flat.relative_gap, int(flat.n_iterations.max(initial=0)), tolerance)
-        return _shaped(flat.codes, patches, dictionary)
+
+        def solve(part: slice, threads: int | None) -> FlatResult:
+            return solve_l1(
+                dictionary.factors,
+                flat[part],
+                thresholds,
+                tolerance,
+                max_iterations,
+                known=None if known is None else known[part],
+                initial=None if start is None else start[part],
+                refits=refits,
+                solver=solver,
+                threads=threads,
+            )
+
+        codes, gaps, n_iterations = _solved(solve, patches, dictionary, sparse, threads)
+        _warn_if_unfinished(gaps, int(n_iterations.max(initial=0)), tolerance)
+        return codes
     problem = _packed_problem(dictionary, patches, penalty, weights, mask)
     packed_initial = None if initial is None else _packed(initial, len(dictionary.factors))
     result = SOLVERS[solver](problem, tolerance, max_iterations, packed_initial)
     _warn_if_unfinished(result.relative_gap, result.n_iterations, tolerance)
     codes = refit(problem, result.codes, refits) if refits else result.codes
-    return _unpacked(codes, patches, dictionary)
+    return _as_asked(_unpacked(codes, patches, dictionary), dictionary, sparse)
+
+
+def _solved(
+    solve: Callable[[slice, int | None], tuple[np.ndarray, ...]],
+    patches: np.ndarray,
+    dictionary: SeparableDictionary,
+    sparse: bool,
+    threads: int | None,
+) -> tuple[Any, ...]:
+    """What a solver of the fused engine finds, with its codes as they are asked for."""
+    n = prod(_leading(patches, dictionary))
+    if sparse:
+        codes, *others = in_sparse_rows(solve, n, threads)
+        return codes.astype(patches.dtype, copy=False), *others
+    codes, *others = solve(slice(n), threads)
+    return _shaped(codes, patches, dictionary), *others
+
+
+def _as_asked(codes: Any, dictionary: SeparableDictionary, sparse: bool) -> Any:
+    """Codes (..., *n_atoms) as they are, or as rows of a sparse matrix."""
+    if not sparse:
+        return codes
+    from scipy.sparse import csr_array
+
+    return csr_array(codes.reshape(-1, prod(dictionary.n_atoms)))
 
 
 def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_atoms: int) -> str:
@@ -195,6 +238,7 @@ def _pursue(
     max_error: float | None,
     max_atoms: int | None,
     mask: Array | None,
+    sparse: bool,
     engine: str,
     threads: int | None,
 ) -> Array:
@@ -208,10 +252,13 @@ def _pursue(
     limit = min(limit, n_entries, prod(dictionary.n_atoms))
     if engine == "fused":
         flat = _flat(patches, dictionary.patch_shape)
-        codes = solve_pursuit(dictionary.factors, flat, max_error, limit, threads)
-        return _shaped(codes, patches, dictionary)
+
+        def solve(part: slice, threads: int | None) -> tuple[np.ndarray]:
+            return (solve_pursuit(dictionary.factors, flat[part], max_error, limit, threads),)
+
+        return _solved(solve, patches, dictionary, sparse, threads)[0]
     codes = pursuit(dictionary.factors, _packed(patches, len(dictionary.factors)), max_error, limit)
-    return _unpacked(codes, patches, dictionary)
+    return _as_asked(_unpacked(codes, patches, dictionary), dictionary, sparse)
 
 
 def _without_missing(patches: Array, mask: Any) -> Array:
