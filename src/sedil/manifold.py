@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
 from sedil import spheres
-from sedil.engines.portable import Array
+from sedil.engines.portable import Array, namespace
 
 
 class Point(NamedTuple):
@@ -96,5 +94,5 @@ def _each(function: Callable[..., Array], step: float, *points: Point) -> tuple[
 
 
 def _dot(left: Array, right: Array) -> float:
-    xp = array_namespace(left)
+    xp = namespace(left)
     return float(xp.sum(left * right, dtype=xp.float64))

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from math import inf
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
 from sedil import spheres
 from sedil.engines import portable
-from sedil.engines.portable import Array
+from sedil.engines.portable import Array, namespace
 from sedil.manifold import Point
 
 # Two atoms with 1 - <d_i, d_j>^2 below this coincide as far as float64 can tell, and the barrier is
@@ -118,7 +116,7 @@ class Evaluation:
 
 def sparsity(codes: Array, scale: float) -> float:
     """Mean over the patches of ``sum ln(1 + rho x^2)``. Paper: Eq. (4), divided by m."""
-    xp = array_namespace(codes)
+    xp = namespace(codes)
     return float(xp.sum(xp.log1p(scale * codes * codes), dtype=xp.float64)) / codes.shape[-1]
 
 
@@ -133,7 +131,7 @@ def coherence(factor: Array) -> float:
     Infinite once two atoms coincide, so that a line search backs off.
     """
     gap = _coherence_gap(factor)
-    xp = array_namespace(gap)
+    xp = namespace(gap)
     if float(xp.min(gap)) <= COINCIDENCE:
         return inf
     return -0.5 * float(xp.sum(xp.log(gap)))
@@ -142,7 +140,7 @@ def coherence(factor: Array) -> float:
 def coherence_gradient(factor: Array) -> Array:
     """Euclidean gradient of `coherence`: column i is ``sum_j 2 g_ij / (1 - g_ij^2) d_j``."""
     gram = _off_diagonal_gram(factor)
-    xp = array_namespace(gram)
+    xp = namespace(gram)
     slope = 2 * gram / (1 - gram * gram)
     return xp.astype(xp.matmul(xp.astype(factor, xp.float64), slope), factor.dtype)
 
@@ -153,12 +151,12 @@ def total_coherence(factors: Sequence[Array]) -> float:
 
 
 def _half_mean_square(residual: Array) -> float:
-    xp = array_namespace(residual)
+    xp = namespace(residual)
     return 0.5 * float(xp.sum(residual * residual, dtype=xp.float64)) / residual.shape[-1]
 
 
 def _off_diagonal_gram(factor: Array) -> Array:
-    xp = array_namespace(factor)
+    xp = namespace(factor)
     # float32 columns have unit length to 1e-7 only, which would hide that two of them coincide.
     factor = spheres.normalize(xp.astype(factor, xp.float64))
     gram = xp.matmul(factor.T, factor)
@@ -174,5 +172,5 @@ def _coherence_gap(factor: Array) -> Array:
 def mutual_coherence(factor: Array) -> float:
     """Largest |inner product| of two different atoms of one factor. Paper: Eq. (6)."""
     gram = _off_diagonal_gram(factor)
-    xp = array_namespace(gram)
+    xp = namespace(gram)
     return min(float(xp.max(xp.abs(gram))), 1.0)

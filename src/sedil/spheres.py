@@ -7,9 +7,8 @@ library that follows the array API standard. Products of such manifolds are in `
 from __future__ import annotations
 
 import numpy as np
-from array_api_compat import array_namespace
 
-from sedil.engines.portable import Array
+from sedil.engines.portable import Array, namespace
 
 
 def normalize(matrix: Array) -> Array:
@@ -34,7 +33,7 @@ def geodesic(point: Array, direction: Array, step: float) -> Array:
     thousands of steps.
     """
     speed = _column_norms(direction)
-    xp = array_namespace(point)
+    xp = namespace(point)
     return normalize(point * xp.cos(step * speed) + direction * _sin_over(speed, step))
 
 
@@ -43,7 +42,7 @@ def direction_to(point: Array, end: Array) -> Array:
 
     Each column takes the shorter way; to its opposite all ways are equally long, and it stays.
     """
-    xp = array_namespace(point)
+    xp = namespace(point)
     cosine = _column_dots(point, end)
     sideways = end - point * cosine
     sine = _column_norms(sideways)
@@ -52,7 +51,7 @@ def direction_to(point: Array, end: Array) -> Array:
 
 def transport(tangent: Array, point: Array, direction: Array, step: float) -> Array:
     """Carry `tangent` along the geodesic to its end, keeping lengths. Paper: Eq. (28), (29)."""
-    xp = array_namespace(point)
+    xp = namespace(point)
     speed = _column_norms(direction)
     unit = direction / _nonzero(speed)
     along = _column_dots(tangent, unit)
@@ -63,7 +62,7 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
     """Say why `matrix` is not on the manifold (Paper: Eq. (5)), or None when it is."""
     if matrix.ndim != 2:
         return f"a factor is a matrix, got {matrix.ndim} axes"
-    xp = array_namespace(matrix)
+    xp = namespace(matrix)
     if not bool(xp.all(xp.isfinite(matrix))):
         return "it contains NaN or infinite entries"
     error = xp.abs(_column_norms(matrix)[0, :] - 1)
@@ -75,21 +74,21 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
 
 
 def _column_dots(left: Array, right: Array) -> Array:
-    xp = array_namespace(left)
+    xp = namespace(left)
     return xp.sum(left * right, axis=0, keepdims=True)
 
 
 def _column_norms(matrix: Array) -> Array:
-    xp = array_namespace(matrix)
+    xp = namespace(matrix)
     return xp.sqrt(_column_dots(matrix, matrix))
 
 
 def _nonzero(speed: Array) -> Array:
     """`speed` with ones in place of zeros: Eq. (25) and (28) leave a resting column where it is."""
-    xp = array_namespace(speed)
+    xp = namespace(speed)
     return xp.where(speed > 0, speed, xp.ones_like(speed))
 
 
 def _sin_over(speed: Array, step: float) -> Array:
-    xp = array_namespace(speed)
+    xp = namespace(speed)
     return xp.where(speed > 0, xp.sin(step * speed) / _nonzero(speed), step * xp.ones_like(speed))

@@ -20,6 +20,15 @@ from array_api_compat import array_namespace, is_torch_array
 Array = Any  # an array of any library that follows the array API standard
 
 
+def namespace(array: Array) -> Any:
+    """The functions of an array's library.
+
+    NumPy follows the standard itself: small arrays, such as factors, ask for it thousands of times a second,
+    and to search among all libraries would take longer than to work on them.
+    """
+    return np if type(array) is np.ndarray else array_namespace(array)
+
+
 def pack(samples: Array) -> Array:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)

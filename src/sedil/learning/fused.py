@@ -99,7 +99,8 @@ class FusedLearning:
         self.n_evaluations += 1
         still, codes_gradient = np.zeros_like(point.codes), np.zeros_like(point.codes)
         arrays = point.codes, still, 0.0, codes_gradient
-        terms, euclidean, products = self.gradient_along(point.factors, *arrays, manifold.codes_weight)
+        sums, euclidean, products = self.gradient_along(point.factors, *arrays, manifold.codes_weight)
+        terms = self.terms(point.factors, *sums)
         gradient = manifold.riemannian_gradient(_factors_of(point), Point(_NO_CODES, euclidean))
         squared = manifold.codes_weight * float(products[0]) + manifold.inner(gradient, gradient)
         direction = Point(np.negative(codes_gradient, out=still), negate(gradient).factors)
@@ -120,7 +121,9 @@ class FusedLearning:
             arrays = self.patches[part], codes[part], direction[part]
             return cost.value_along(operator, *arrays, np.float32(size), scale, room)
 
-        return FusedEvaluation(self._terms(factors, self._for_each_chunk(work)), factors)
+        parts = self._for_each_chunk(work)
+        terms = self.terms(factors, sum(part[0] for part in parts), sum(part[1] for part in parts))
+        return FusedEvaluation(terms, factors)
 
     def gradient_along(
         self,
@@ -130,11 +133,11 @@ class FusedLearning:
         size: float,
         gradient: np.ndarray,
         codes_weight: float,
-    ) -> tuple[Terms, tuple[np.ndarray, ...], np.ndarray]:
+    ) -> tuple[tuple[float, float], tuple[np.ndarray, ...], np.ndarray]:
         """Move `codes` along `direction`, and replace `gradient` by the Riemannian one there.
 
-        Returns the terms of the cost, the Euclidean gradients of the factors, and the products of the new
-        codes gradient with itself, the old one and the direction.
+        Returns the sums of squared residuals and of logarithms, the Euclidean gradients of the factors, and
+        the products of the new codes gradient with itself, the old one and the direction.
         """
         operator = self._operator(factors)
         scale, price = np.float32(self.weights.sparsity_scale), np.float32(self.weights.sparsity_weight)
@@ -156,7 +159,8 @@ class FusedLearning:
             (slope + (kappa * coherence_gradient(a) if kappa else 0)).astype(a.dtype)
             for slope, a in zip(slope_of, factors, strict=True)
         )
-        return self._terms(factors, parts), factor_gradients, np.sum([part[2] for part in parts], axis=0)
+        totals = sum(part[0] for part in parts), sum(part[1] for part in parts)
+        return totals, factor_gradients, np.sum([part[2] for part in parts], axis=0)
 
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> None:
         """``direction = beta direction - gradient``, in place."""
@@ -172,11 +176,12 @@ class FusedLearning:
             self._rooms.put(cost.Room.create(operator))
         return operator
 
-    def _terms(self, factors: Sequence[np.ndarray], parts: list) -> Terms:
+    def terms(self, factors: Sequence[np.ndarray], squares: float, logarithms: float) -> Terms:
+        """The terms of the cost from the sums over all samples."""
         kappa = self.weights.coherence_weight
         return Terms(
-            data=0.5 * sum(part[0] for part in parts) / self.n_samples,
-            sparsity=self.weights.sparsity_weight * sum(part[1] for part in parts) / self.n_samples,
+            data=0.5 * squares / self.n_samples,
+            sparsity=self.weights.sparsity_weight * logarithms / self.n_samples,
             coherence=kappa * total_coherence(factors) if kappa else 0.0,
         )
 
@@ -192,7 +197,8 @@ class FusedLearning:
 
         starts = range(0, len(self.patches), self._chunk)
         with announced("learning"):
-            return list(self._pool.map(with_room, starts))
+            each = map if len(starts) == 1 else self._pool.map  # no threads for what one does
+            return list(each(with_room, starts))
 
 
 class FusedLine:
