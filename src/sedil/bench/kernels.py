@@ -39,15 +39,14 @@ def multiply_tiles(out: Any, matrix: Any, source: Any, source_step: int, n_terms
 def multiply_block(operator: Any, lanes: Any, times: int) -> None:
     """Synthesis and analysis of one block again and again, as every iteration does them."""
     for _ in range(times):
-        synthesize(operator, lanes.codes, lanes.residual, lanes.room)
+        synthesize(operator, lanes.codes[0], lanes.residual, lanes.room)
         analyze(operator, lanes.residual, lanes.slope, lanes.room)
 
 
 @kernel
 def iterate_fista(operator: Any, lanes: Any, step: Any, times: int) -> None:
     """Iterations of FISTA on one block."""
-    for _ in range(times):
-        iterate(operator, lanes, step)
+    iterate(operator, lanes, step, times)
 
 
 @kernel
@@ -89,7 +88,7 @@ def block_loops(factors: Sequence[np.ndarray]) -> BlockLoops:
     operator = Operator.create(factors)
     lanes = Lanes.create(operator, 1.0)
     lanes.patches[:] = np.random.default_rng(0).standard_normal(lanes.patches.shape)
-    splitting = Splitting.create(np.ones(len(lanes.patches)), len(lanes.codes), 1.0, 1.0)
+    splitting = Splitting.create(np.ones(len(lanes.patches)), lanes.codes.shape[1], 1.0, 1.0)
     return BlockLoops(
         partial(multiply_block, operator, lanes),
         partial(iterate_fista, operator, lanes, np.float32(0.01)),

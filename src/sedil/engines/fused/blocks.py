@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.kernel import inlined, kernel
 from sedil.engines.fused.llvm import WIDTH, address, aligned_zeros
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
@@ -47,67 +47,109 @@ class Operator(NamedTuple):
 def workspace(operator: Operator) -> np.ndarray:
     """Room for what lies between two products, shape (2, entries, WIDTH)."""
     largest = max(
-        int(np.prod(operator.lengths[:axis]) * np.prod(operator.counts[axis:]))
+        int(np.prod(operator.counts[:axis]) * np.prod(operator.lengths[axis:]))
         for axis in range(len(operator.lengths) + 1)
     )
     return aligned_zeros((2, largest, WIDTH))
 
 
+@inlined
+def half_of(room, half):
+    """Where one half of a workspace begins."""
+    return address(room) + _BYTES * half * room.shape[1] * WIDTH
+
+
 @kernel
-def multiply_axis(matrix, start, n_rows, n_terms, source, n_before, n_after, target):
-    """Multiply the matrix that begins at `start` into the axis of `source` with so many entries around it."""
+def multiply_axis(matrix, n_rows, n_terms, source, n_before, n_after, target):
+    """Multiply a matrix into the axis with so many entries around it; arrays as addresses."""
     step = n_after * WIDTH
-    matrix_row = _BYTES * n_terms
-    for before in range(n_before):
-        into = address(target) + _BYTES * before * n_rows * step
-        out_of = address(source) + _BYTES * before * n_terms * step
+    for _ in range(n_before):
         for column in range(0, step, COLUMNS):
-            entry = address(matrix) + _BYTES * start
-            place = into + _BYTES * column
-            terms = out_of + _BYTES * column
-            row = 0
-            while row + ROWS <= n_rows:
-                tile_of_rows(place, step, entry, n_terms, terms, step, n_terms)
-                row, place, entry = row + ROWS, place + _BYTES * ROWS * step, entry + ROWS * matrix_row
-            while row + 4 <= n_rows:
-                tile_of_four(place, step, entry, n_terms, terms, step, n_terms)
-                row, place, entry = row + 4, place + _BYTES * 4 * step, entry + 4 * matrix_row
-            while row < n_rows:
-                tile_of_one(place, step, entry, n_terms, terms, step, n_terms)
-                row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
+            multiply_column(matrix, n_rows, n_terms, source + _BYTES * column, target + _BYTES * column, step)
+        source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
+
+
+@inlined
+def multiply_column(entry, n_rows, n_terms, terms, place, step):
+    """Multiply a matrix into some columns; arrays as addresses, rows of source and target `step` apart."""
+    matrix_row, row = _BYTES * n_terms, 0
+    while row + ROWS <= n_rows:
+        tile_of_rows(place, step, entry, n_terms, terms, step, n_terms)
+        row, place, entry = row + ROWS, place + _BYTES * ROWS * step, entry + ROWS * matrix_row
+    while row + 4 <= n_rows:
+        tile_of_four(place, step, entry, n_terms, terms, step, n_terms)
+        row, place, entry = row + 4, place + _BYTES * 4 * step, entry + 4 * matrix_row
+    while row < n_rows:
+        tile_of_one(place, step, entry, n_terms, terms, step, n_terms)
+        row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
 
 
 @kernel
 def synthesize(operator, codes, patches, room):
-    """Patches from codes, one axis after the other. Paper: Eq. (3)."""
-    n_axes = len(operator.lengths)
-    n_before, n_after, start = 1, 1, 0
-    for axis in range(n_axes):
-        n_after *= operator.counts[axis]
-    source = codes
-    for axis in range(n_axes):
+    """Patches from codes, one axis after the other, the last one first. Paper: Eq. (3).
+
+    Along the last axis the entries of the codes, the largest array of all, are neighbours.
+    """
+    partial = after_last_axis(operator, address(patches), room)
+    synthesize_last_axis(operator, codes, partial)
+    synthesize_earlier_axes(operator, address(patches), room)
+
+
+@inlined
+def after_last_axis(operator, patches, room):
+    """Where `synthesize` puts its first product; `patches` and the result are addresses."""
+    return patches if len(operator.lengths) == 1 else half_of(room, 0)
+
+
+@inlined
+def synthesize_last_axis(operator, codes, target):
+    """The first product of `synthesize`; the target is an address."""
+    length, count = operator.lengths[-1], operator.counts[-1]
+    matrix = address(operator.synthesis) + _BYTES * (len(operator.synthesis) - length * count)
+    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, 1, target)
+
+
+@kernel
+def synthesize_earlier_axes(operator, patches, room):
+    """The other products of `synthesize`; `patches` is an address."""
+    last = len(operator.lengths) - 1
+    n_before, n_after = 1, operator.lengths[last]
+    matrix = address(operator.synthesis)
+    for axis in range(last):
+        n_before *= operator.counts[axis]
+        matrix += _BYTES * operator.lengths[axis] * operator.counts[axis]
+    source = half_of(room, 0)
+    for axis in range(last - 1, -1, -1):
         length, count = operator.lengths[axis], operator.counts[axis]
-        n_after //= count
-        target = patches if axis == n_axes - 1 else room[axis % 2]
-        multiply_axis(operator.synthesis, start, length, count, source, n_before, n_after, target)
-        n_before *= length
-        start += length * count
+        n_before //= count
+        matrix -= _BYTES * length * count
+        target = patches if axis == 0 else half_of(room, (last - axis) % 2)
+        multiply_axis(matrix, length, count, source, n_before, n_after, target)
+        n_after *= length
         source = target
 
 
 @kernel
 def analyze(operator, patches, codes, room):
-    """Inner products of patches with all atoms: the adjoint of `synthesize`, last axis first."""
-    n_axes = len(operator.lengths)
-    n_before, n_after, start = 1, 1, len(operator.analysis)
-    for axis in range(n_axes):
-        n_before *= operator.lengths[axis]
-    source = patches
-    for axis in range(n_axes - 1, -1, -1):
+    """Inner products of patches with all atoms: the adjoint of `synthesize`, the last axis last."""
+    length, count = operator.lengths[-1], operator.counts[-1]
+    matrix = address(operator.analysis) + _BYTES * (len(operator.analysis) - length * count)
+    partial = analyze_earlier_axes(operator, patches, room)
+    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, 1, address(codes))
+
+
+@kernel
+def analyze_earlier_axes(operator, patches, room):
+    """`analyze` but for its last product; returns its address. The first half of the room stays free."""
+    last = len(operator.lengths) - 1
+    n_before, n_after = 1, patches.shape[0]
+    matrix, source = address(operator.analysis), address(patches)
+    for axis in range(last):
         length, count = operator.lengths[axis], operator.counts[axis]
-        n_before //= length
-        start -= length * count
-        target = codes if axis == 0 else room[axis % 2]
-        multiply_axis(operator.analysis, start, count, length, source, n_before, n_after, target)
-        n_after *= count
+        n_after //= length
+        target = half_of(room, (last - axis) % 2)
+        multiply_axis(matrix, count, length, source, n_before, n_after, target)
+        n_before *= count
+        matrix += _BYTES * length * count
         source = target
+    return source

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.blocks import WIDTH, Operator, analyze, multiply_axis, synthesize
+from sedil.engines.fused.blocks import WIDTH, Operator, analyze, half_of, multiply_axis, synthesize
 from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.llvm import address
 from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many
 
 _BYTES = 4
@@ -154,7 +155,8 @@ def _add_factor_gradients(operator, codes, room):
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
         n_after //= length
-        partial = _multiply_others(operator, codes, axis, room)
+        half = _multiply_others(operator, codes, axis, room)
+        partial = codes if half < 0 else room.between[half]
         _add_pairs(room.residual, partial, room.pairs, start, length, count, n_before, n_after)
         n_before *= length
         start += length * count
@@ -162,23 +164,22 @@ def _add_factor_gradients(operator, codes, room):
 
 @kernel
 def _multiply_others(operator, codes, skipped, room):
-    """Codes multiplied with all factors but one; where they lie."""
-    n_axes = len(operator.lengths)
-    n_before, n_after, start, steps = 1, len(codes), 0, 0
-    source = codes
-    for axis in range(n_axes):
+    """Codes multiplied with all factors but one; which half of the room holds them, or -1 if `codes` do."""
+    n_before, n_after, half = 1, len(codes), -1
+    matrix, source = address(operator.synthesis), address(codes)
+    for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
         n_after //= count
         if axis == skipped:
             n_before *= count
         else:
-            target = room.between[steps % 2]
-            multiply_axis(operator.synthesis, start, length, count, source, n_before, n_after, target)
+            half = 0 if half < 0 else 1 - half
+            target = half_of(room.between, half)
+            multiply_axis(matrix, length, count, source, n_before, n_after, target)
             source = target
             n_before *= length
-            steps += 1
-        start += length * count
-    return source
+        matrix += _BYTES * length * count
+    return half
 
 
 @kernel

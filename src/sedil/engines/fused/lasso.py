@@ -10,11 +10,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.blocks import WIDTH, Operator, analyze, synthesize, workspace
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.blocks import (
+    WIDTH,
+    Operator,
+    after_last_axis,
+    analyze,
+    analyze_earlier_axes,
+    half_of,
+    multiply_column,
+    synthesize,
+    synthesize_earlier_axes,
+    synthesize_last_axis,
+    workspace,
+)
+from sedil.engines.fused.kernel import inlined, kernel
 from sedil.engines.fused.llvm import address, aligned_zeros
-from sedil.engines.fused.sheets import extrapolate_rows, shrink_rows
+from sedil.engines.fused.sheets import residual_ahead
+from sedil.engines.fused.step_tile import (
+    step_tile_of_four,
+    step_tile_of_one,
+    step_tile_of_rows,
+    testing_tile_of_four,
+    testing_tile_of_one,
+    testing_tile_of_rows,
+)
+from sedil.engines.fused.tile import COLUMNS, ROWS
 
+_BYTES = 4
 IDLE = -1  # in `Lanes.sample`: no sample is left for this lane
 
 
@@ -49,11 +71,15 @@ class Lanes(NamedTuple):
     Attributes
     ----------
     patches, known, residual : entries of the patch
-    codes, ahead, slope : entries of the code
+    codes : (2, entries of the code, WIDTH), the latest codes and those before; for ADMM, codes and dual
+    images : (2, entries, WIDTH), what these codes stand for
+    latest : (1,), which of the two is the latest
+    slope : entries of the code
     thresholds : (n_atoms,), the penalty of each coefficient
     sample, iteration : which sample the lane solves, and for how many iterations it has
     momentum, gap : of the lane
-    weights : of the lane: the scalar product that tells uphill from downhill, then the weight of momentum
+    weights : of the lane: how far momentum carries on, in units of the last change of the codes
+    uphill : of the lane: the scalar product that tells uphill from downhill
     room : what lies between two products
     """
 
@@ -61,7 +87,8 @@ class Lanes(NamedTuple):
     known: np.ndarray
     residual: np.ndarray
     codes: np.ndarray
-    ahead: np.ndarray
+    images: np.ndarray
+    latest: np.ndarray
     slope: np.ndarray
     thresholds: np.ndarray
     sample: np.ndarray
@@ -69,6 +96,7 @@ class Lanes(NamedTuple):
     momentum: np.ndarray
     gap: np.ndarray
     weights: np.ndarray
+    uphill: np.ndarray
     room: np.ndarray
 
     @classmethod
@@ -76,19 +104,21 @@ class Lanes(NamedTuple):
         """All lanes idle, all entries known."""
         length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
         return cls(
-            aligned_zeros((length, WIDTH)),
-            aligned_zeros((length, WIDTH)) + np.float32(1),
-            aligned_zeros((length, WIDTH)),
-            aligned_zeros((count, WIDTH)),
-            aligned_zeros((count, WIDTH)),
-            aligned_zeros((count, WIDTH)),
-            np.broadcast_to(thresholds, (count,)).astype(np.float32),
-            np.full(WIDTH, IDLE, np.int64),
-            np.zeros(WIDTH, np.int64),
-            np.ones(WIDTH, np.float32),
-            np.zeros(WIDTH, np.float32),
-            aligned_zeros(WIDTH),
-            workspace(operator),
+            patches=aligned_zeros((length, WIDTH)),
+            known=aligned_zeros((length, WIDTH)) + np.float32(1),
+            residual=aligned_zeros((length, WIDTH)),
+            codes=aligned_zeros((2, count, WIDTH)),
+            images=aligned_zeros((2, length, WIDTH)),
+            latest=np.zeros(1, np.int64),
+            slope=aligned_zeros((count, WIDTH)),
+            thresholds=np.broadcast_to(thresholds, (count,)).astype(np.float32),
+            sample=np.full(WIDTH, IDLE, np.int64),
+            iteration=np.zeros(WIDTH, np.int64),
+            momentum=np.ones(WIDTH, np.float32),
+            gap=np.zeros(WIDTH, np.float32),
+            weights=aligned_zeros(WIDTH),
+            uphill=aligned_zeros(WIDTH),
+            room=workspace(operator),
         )
 
 
@@ -98,41 +128,116 @@ def enter(lanes, lane, sample):
     lanes.sample[lane] = sample
     lanes.iteration[lane] = 0
     lanes.momentum[lane] = 1
+    lanes.weights[lane] = 0
 
 
 @kernel
-def correlate_residual(operator, lanes, codes):
-    """``slope = D^T M (s - D x)``."""
+def iterate(operator, lanes, step, times):
+    """So many iterations of FISTA with restart on all lanes.
+
+    The codes ahead, ``x + w (x - x')`` for the latest codes x and those before, are not written down: what
+    they stand for is ``Dx + w (Dx - Dx')``, and each of their entries is needed once, in the step.
+    """
+    n_entries, latest = lanes.patches.shape[0], lanes.latest[0]
+    partial = after_last_axis(operator, half_of(lanes.images, latest), lanes.room)
+    synthesize_last_axis(operator, lanes.codes[latest], partial)
+    n_odd = (lanes.iteration % 2).sum()
+    for number in range(times):
+        # A lane is tested for restart in its even iterations; as a rule all lanes are of one parity.
+        tests = (WIDTH - n_odd if number % 2 else n_odd) > 0
+        before = 1 - latest
+        image, image_before = half_of(lanes.images, latest), half_of(lanes.images, before)
+        codes, codes_before = half_of(lanes.codes, latest), half_of(lanes.codes, before)
+        synthesize_earlier_axes(operator, image, lanes.room)
+        residual_ahead(
+            address(lanes.residual),
+            address(lanes.patches),
+            address(lanes.known),
+            image,
+            image_before,
+            address(lanes.weights),
+            n_entries,
+        )
+        take_step(operator, lanes, codes, codes_before, image_before, step, tests)
+        update_momentum(lanes)
+        latest = before
+    lanes.latest[0] = latest
+
+
+@kernel
+def update_momentum(lanes):
+    """Weights of momentum after a step; it starts anew where a test says so, as in `sedil.coding.fista`."""
+    half, one, four = np.float32(0.5), np.float32(1), np.float32(4)  # others would turn all into float64
+    for lane in range(WIDTH):
+        lanes.iteration[lane] += 1
+        restarts = lanes.iteration[lane] % 2 == 0 and lanes.uphill[lane] > 0
+        momentum = one if restarts else lanes.momentum[lane]
+        following = half * (one + np.sqrt(one + four * momentum * momentum))
+        lanes.weights[lane] = (momentum - one) / following
+        lanes.momentum[lane] = following
+        lanes.uphill[lane] = 0
+
+
+@kernel
+def take_step(operator, lanes, codes, before, image, step, tests):
+    """From the residual to new codes, in place of those before, and to their product along the last axis.
+
+    One run of codes along that axis after the other: correlations, steps and the first product of the next
+    iteration meet in the first-level cache. `codes`, `before` and `image`, of the codes to come, are
+    addresses.
+    """
+    length, count = operator.lengths[-1], operator.counts[-1]
+    start = _BYTES * (len(operator.analysis) - length * count)
+    analysis, synthesis = address(operator.analysis) + start, address(operator.synthesis) + start
+    source = analyze_earlier_axes(operator, lanes.residual, lanes.room)
+    target = after_last_axis(operator, image, lanes.room)
+    thresholds = address(lanes.thresholds)
+    for _ in range(len(lanes.thresholds) // count):
+        for lane in range(0, _BYTES * WIDTH, _BYTES * COLUMNS):
+            weights, uphill = address(lanes.weights) + lane, address(lanes.uphill) + lane
+            places = (codes + lane, before + lane, thresholds, weights, uphill)
+            step_column((analysis, source + lane, length), places, step, count, tests)
+            multiply_column(synthesis, length, count, before + lane, target + lane, WIDTH)
+        codes, before = codes + _BYTES * count * WIDTH, before + _BYTES * count * WIDTH
+        source, target = source + _BYTES * length * WIDTH, target + _BYTES * length * WIDTH
+        thresholds += _BYTES * count
+
+
+@inlined
+def step_column(product, places, step, n_rows, tests):
+    """All tiles of some columns; the arguments are those of the first one."""
+    matrix, source, n_terms = product
+    codes, before, thresholds, weights, uphill = places
+    row = 0
+    while row < n_rows:
+        product, places = (matrix, source, n_terms), (codes, before, thresholds, weights, uphill)
+        done = ROWS if row + ROWS <= n_rows else 4 if row + 4 <= n_rows else 1
+        if done == ROWS and tests:
+            testing_tile_of_rows(product, places, step)
+        elif done == ROWS:
+            step_tile_of_rows(product, places, step)
+        elif done == 4 and tests:
+            testing_tile_of_four(product, places, step)
+        elif done == 4:
+            step_tile_of_four(product, places, step)
+        elif tests:
+            testing_tile_of_one(product, places, step)
+        else:
+            step_tile_of_one(product, places, step)
+        row, matrix, thresholds = row + done, matrix + _BYTES * done * n_terms, thresholds + _BYTES * done
+        codes, before = codes + _BYTES * done * WIDTH, before + _BYTES * done * WIDTH
+
+
+@kernel
+def measure_gaps(operator, lanes):
+    """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
+    codes = lanes.codes[lanes.latest[0]]
     synthesize(operator, codes, lanes.residual, lanes.room)
     for entry in range(lanes.residual.shape[0]):
         for lane in range(WIDTH):
             difference = lanes.patches[entry, lane] - lanes.residual[entry, lane]
             lanes.residual[entry, lane] = difference * lanes.known[entry, lane]
     analyze(operator, lanes.residual, lanes.slope, lanes.room)
-
-
-@kernel
-def iterate(operator, lanes, step):
-    """One iteration of FISTA with restart on all lanes."""
-    correlate_residual(operator, lanes, lanes.ahead)
-    ahead, new, codes = address(lanes.ahead), address(lanes.slope), address(lanes.codes)
-    n_rows = lanes.codes.shape[0]
-    thresholds, weights = address(lanes.thresholds), address(lanes.weights)
-    shrink_rows(ahead, new, codes, thresholds, step, weights, n_rows)
-    for lane in range(WIDTH):
-        goes_uphill = lanes.weights[lane] > 0
-        momentum = np.float32(1) if goes_uphill else lanes.momentum[lane]
-        following = np.float32(0.5) * (1 + np.sqrt(1 + 4 * momentum * momentum))
-        lanes.weights[lane] = (momentum - 1) / following
-        lanes.momentum[lane] = following
-        lanes.iteration[lane] += 1
-    extrapolate_rows(new, codes, ahead, weights, n_rows)
-
-
-@kernel
-def measure_gaps(operator, lanes):
-    """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
-    correlate_residual(operator, lanes, lanes.codes)
     excess, length = np.zeros(WIDTH, np.float32), np.zeros(WIDTH, np.float32)
     energy, product, zero_cost = (
         np.zeros(WIDTH, np.float32),
@@ -140,12 +245,12 @@ def measure_gaps(operator, lanes):
         np.zeros(WIDTH, np.float32),
     )
     one = np.float32(1)  # an int constant would turn all into float64
-    for entry in range(lanes.codes.shape[0]):
+    for entry in range(codes.shape[0]):
         threshold = lanes.thresholds[entry]
         inverse = one / threshold
         for lane in range(WIDTH):
             excess[lane] = max(excess[lane], abs(lanes.slope[entry, lane]) * inverse)
-            length[lane] += threshold * abs(lanes.codes[entry, lane])
+            length[lane] += threshold * abs(codes[entry, lane])
     for entry in range(lanes.residual.shape[0]):
         for lane in range(WIDTH):
             residual, patch = lanes.residual[entry, lane], lanes.patches[entry, lane]
@@ -191,30 +296,31 @@ class Splitting(NamedTuple):
 
 @kernel
 def iterate_split(operator, lanes, splitting):
-    """One iteration of ADMM on all lanes; `lanes.ahead` is the dual variable.
+    """One iteration of ADMM on all lanes.
 
     With D D^T diagonal, ``(D^T D + r)^-1 v = (v - D^T (D D^T + r)^-1 D v) / r`` takes two products.
     """
+    codes, dual = lanes.codes[0], lanes.codes[1]
     strength, one = splitting.strength, np.float32(1)
     zero, rest, inverse = np.float32(0), one - splitting.relaxation, one / strength
-    for entry in range(lanes.codes.shape[0]):
+    for entry in range(codes.shape[0]):
         for lane in range(WIDTH):
-            difference = lanes.codes[entry, lane] - lanes.ahead[entry, lane]
+            difference = codes[entry, lane] - dual[entry, lane]
             splitting.right[entry, lane] = splitting.target[entry, lane] + strength * difference
     synthesize(operator, splitting.right, lanes.residual, lanes.room)
     for entry in range(lanes.residual.shape[0]):
         for lane in range(WIDTH):
             lanes.residual[entry, lane] *= splitting.shrink[entry]
     analyze(operator, lanes.residual, lanes.slope, lanes.room)
-    for entry in range(lanes.codes.shape[0]):
+    for entry in range(codes.shape[0]):
         threshold = lanes.thresholds[entry] * inverse
         for lane in range(WIDTH):
             smooth = inverse * (splitting.right[entry, lane] - lanes.slope[entry, lane])
-            mixed = splitting.relaxation * smooth + rest * lanes.codes[entry, lane]
-            moved = mixed + lanes.ahead[entry, lane]
+            mixed = splitting.relaxation * smooth + rest * codes[entry, lane]
+            moved = mixed + dual[entry, lane]
             new = max(moved - threshold, zero) + min(moved + threshold, zero)
-            lanes.codes[entry, lane] = new
-            lanes.ahead[entry, lane] = moved - new
+            codes[entry, lane] = new
+            dual[entry, lane] = moved - new
     for lane in range(WIDTH):
         lanes.iteration[lane] += 1
 
@@ -246,14 +352,13 @@ def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps,
             for _ in range(rule.check_every):
                 iterate_split(operator, lanes, splitting)
         else:
-            for _ in range(rule.check_every):
-                iterate(operator, lanes, rule.step)
+            iterate(operator, lanes, rule.step, rule.check_every)
         measure_gaps(operator, lanes)
         for lane in range(WIDTH):
             sample = lanes.sample[lane]
             if sample == IDLE or not is_done(lanes, lane, rule):
                 continue
-            codes[sample] = lanes.codes[:, lane]
+            codes[sample] = lanes.codes[lanes.latest[0], :, lane]
             gaps[sample], iterations[sample] = lanes.gap[lane], lanes.iteration[lane]
             lanes.sample[lane] = IDLE
             working -= 1
@@ -266,8 +371,8 @@ def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps,
 def _load(lanes, lane, sample, patches, known, codes, splits):
     enter(lanes, lane, sample)
     lanes.patches[:, lane] = patches[sample]
-    for entry in range(lanes.codes.shape[0]):
-        lanes.codes[entry, lane] = codes[sample, entry]
-        lanes.ahead[entry, lane] = np.float32(0) if splits else codes[sample, entry]
+    for entry in range(codes.shape[1]):
+        lanes.codes[0, entry, lane] = codes[sample, entry]
+        lanes.codes[1, entry, lane] = np.float32(0) if splits else codes[sample, entry]
     if len(known):
         lanes.known[:, lane] = known[sample]

@@ -63,6 +63,16 @@ def broadcast(b: ir.IRBuilder, value: Any) -> Any:
     return b.shuffle_vector(first, undefined, everywhere)
 
 
+def larger(b: ir.IRBuilder, left: Any, right: Any) -> Any:
+    """The larger of two values in each lane."""
+    return b.select(b.fcmp_ordered(">", left, right), left, right)
+
+
+def smaller(b: ir.IRBuilder, left: Any, right: Any) -> Any:
+    """The smaller of two values in each lane."""
+    return b.select(b.fcmp_ordered("<", left, right), left, right)
+
+
 def loop_variable(variable: Any, first: Any, following: Any, before: Any, loop: Any) -> None:
     """Say what a variable of a loop is when the loop is entered, and in its next turn."""
     variable.add_incoming(first, before)

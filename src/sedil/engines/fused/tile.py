@@ -33,8 +33,8 @@ from sedil.engines.fused.llvm import (
 
 ROWS = 8 if HAS_WIDE_VECTORS else 4  # rows of a tile: twice as many sums must fit into the registers
 NARROW_ROWS = 8  # of a tile of one vector
-_VECTORS = 2
-COLUMNS = LANES * _VECTORS
+VECTORS = 2  # of a row of a wide tile
+COLUMNS = LANES * VECTORS
 
 
 def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
@@ -49,7 +49,12 @@ def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
         signature = types.void(*(types.intp,) * 7)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            _emit_tile(builder, n_rows, n_vectors, *arguments)
+            out, out_step, *product = arguments
+            first = builder.inttoptr(out, FLOAT.as_pointer())
+            for row, values in enumerate(emit_sums(builder, n_rows, n_vectors, *product)):
+                out_row = builder.gep(first, [builder.mul(index(row), out_step)])
+                for vector, value in enumerate(values):
+                    builder.store(value, vector_pointer(builder, out_row, vector), align=4)
             return context.get_dummy_value()
 
         return signature, generate
@@ -57,22 +62,13 @@ def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
     return tile
 
 
-def _emit_tile(
-    b: ir.IRBuilder,
-    n_rows: int,
-    n_vectors: int,
-    out,
-    out_step,
-    matrix,
-    matrix_step,
-    source,
-    source_step,
-    n_terms,
-):
-    """Code of the tile: a loop over k with all sums as its variables."""
-    out, matrix, source = (b.inttoptr(address, FLOAT.as_pointer()) for address in (out, matrix, source))
+def emit_sums(
+    b: ir.IRBuilder, n_rows: int, n_vectors: int, matrix, matrix_step, source, source_step, n_terms
+) -> list[list[Any]]:
+    """Code of the sums of a tile: a loop over k with all sums as its variables; returns them after it."""
+    matrix, source = (b.inttoptr(address, FLOAT.as_pointer()) for address in (matrix, source))
     matrix_rows = [b.gep(matrix, [b.mul(index(row), matrix_step)]) for row in range(n_rows)]
-    before, loop, after = b.block, b.append_basic_block("terms"), b.append_basic_block("store")
+    before, loop, after = b.block, b.append_basic_block("terms"), b.append_basic_block("sums")
     b.branch(loop)
 
     b.position_at_end(loop)
@@ -95,12 +91,8 @@ def _emit_tile(
         for variable, value in zip(old, new, strict=True):
             loop_variable(variable, ir.Constant(VECTOR, [0.0] * LANES), value, before, loop)
     b.cbranch(b.icmp_signed("<", next_k, n_terms), loop, after)
-
     b.position_at_end(after)
-    for row, values in enumerate(new_sums):
-        out_row = b.gep(out, [b.mul(index(row), out_step)])
-        for vector, value in enumerate(values):
-            b.store(value, vector_pointer(b, out_row, vector), align=4)
+    return new_sums
 
 
 def _pairs_of(n_left: int, n_right: int) -> Callable[..., None]:
@@ -183,9 +175,9 @@ def _emit_pairs(
             b.store(value, place, align=4)
 
 
-tile_of_rows = _tile_of(ROWS, _VECTORS)
-tile_of_four = _tile_of(4, _VECTORS)
-tile_of_one = _tile_of(1, _VECTORS)
+tile_of_rows = _tile_of(ROWS, VECTORS)
+tile_of_four = _tile_of(4, VECTORS)
+tile_of_one = _tile_of(1, VECTORS)
 narrow_tile_of_rows = _tile_of(NARROW_ROWS, 1)
 narrow_tile_of_four = _tile_of(4, 1)
 narrow_tile_of_one = _tile_of(1, 1)
