@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba import njit
 
 import sedil
 from sedil.coding.admm import admm
@@ -49,6 +50,13 @@ def flat(samples):
     return samples.reshape(len(samples), -1)
 
 
+@njit
+def both_products(operator, codes, patches, back, room):
+    """Products that are called from kernels alone have no way in from Python."""
+    blocks.synthesize(operator, codes, patches, room)
+    blocks.analyze(operator, patches, back, room)
+
+
 @FEW
 @given(sizes=SHAPES, seed=st.integers(0, 100))
 def test_products_agree(sizes, seed):
@@ -58,11 +66,10 @@ def test_products_agree(sizes, seed):
     room = blocks.workspace(operator)
     codes = rng.standard_normal((prod(operator.counts), blocks.WIDTH)).astype(np.float32)
     patches = np.empty((prod(operator.lengths), blocks.WIDTH), np.float32)
-    blocks.synthesize(operator, codes, patches, room)
+    back = np.empty_like(codes)
+    both_products(operator, codes, patches, back, room)
     expected = portable.synthesize(factors, codes.reshape(*operator.counts, -1))
     np.testing.assert_allclose(patches, expected.reshape(patches.shape), atol=1e-4)
-    back = np.empty_like(codes)
-    blocks.analyze(operator, patches, back, room)
     expected = portable.analyze(factors, patches.reshape(*operator.lengths, -1))
     np.testing.assert_allclose(back, expected.reshape(back.shape), atol=1e-3)
 

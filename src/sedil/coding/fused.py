@@ -14,8 +14,9 @@ from sedil.coding.fista import CHECK_EVERY as FISTA_CHECK
 from sedil.coding.problem import squared_norm
 from sedil.engines.threads import parallel_map, thread_count
 
-# Looks of descent at all atoms: few samples take more than ten, and those that do are quicker by FISTA.
+# Looks of descent at all atoms: few samples take more than ten, and where many do they are quicker by FISTA.
 MAX_LOOKS = 30
+_FEW = 0.1  # share of the samples that goes on with descent for as many looks as are allowed
 _CHUNK = 4096  # samples: enough to keep all lanes of a block busy, few enough to share among threads
 
 
@@ -43,7 +44,7 @@ def solve_l1(
     """Codes of flat patches (n, entries), each improved by so many iterations of least squares.
 
     `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "fista" alone
-    can take. What "descent" has not solved after some looks at all atoms goes on with "fista".
+    can take. What "descent" has not solved after some looks at all atoms may go on with "fista".
     """
     n_atoms = prod(factor.shape[1] for factor in factors)
     codes = np.zeros((len(patches), n_atoms), np.float32)
@@ -53,13 +54,9 @@ def solve_l1(
     seen = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
     task = _Task(factors, patches, seen, thresholds, tolerance, max_iterations, threads)
     if solver == "descent":
-        _descend(task, initial is not None, result)
-        left = np.flatnonzero(result.relative_gap > tolerance)
-        if len(left) and max_iterations > MAX_LOOKS:
-            rest = FlatResult(*(values[left] for values in result))
-            _iterate(task._replace(patches=patches[left]), "fista", rest)
-            for values, new in zip(result, rest, strict=True):
-                values[left] = new
+        _descend(task._replace(max_iterations=min(max_iterations, MAX_LOOKS)), initial is not None, result)
+        if max_iterations > MAX_LOOKS:
+            _finish(task._replace(max_iterations=max_iterations - MAX_LOOKS), result)
     else:
         _iterate(task, solver, result)
     if refits:
@@ -83,6 +80,21 @@ class _Task(NamedTuple):
         return self.known[part] if len(self.known) else self.known
 
 
+def _finish(task: _Task, result: FlatResult) -> None:
+    """Go on with the samples that descent has not solved: with descent if they are few, else with FISTA."""
+    left = np.flatnonzero(result.relative_gap > task.tolerance)
+    if not len(left):
+        return
+    rest = FlatResult(*(values[left] for values in result))
+    task = task._replace(patches=task.patches[left])
+    if len(left) <= _FEW * len(result.codes):
+        _descend(task, True, rest)
+    else:
+        _iterate(task, "fista", rest)
+    for values, new in zip(result, rest, strict=True):
+        values[left] = new
+
+
 def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     """Improve the codes in `result`, which are zero unless `warm`, by coordinate descent."""
     from sedil.engines.fused import descent
@@ -90,7 +102,7 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     from sedil.engines.fused.compilation import announced
 
     operator = Operator.create(task.factors)
-    limits = descent.Limits.create(task.tolerance, min(task.max_iterations, MAX_LOOKS))
+    limits = descent.Limits.create(task.tolerance, task.max_iterations)
 
     def work(part: slice) -> None:
         room = descent.Descent.create(task.factors, task.thresholds)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernel import inlined, kernel
+from sedil.engines.fused.kernel import ONE, inlined, inner, pasted
 from sedil.engines.fused.llvm import WIDTH, address, aligned_zeros
 from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
@@ -53,13 +53,13 @@ def workspace(operator: Operator) -> np.ndarray:
     return aligned_zeros((2, largest, WIDTH))
 
 
-@inlined
+@pasted
 def half_of(room, half):
     """Where one half of a workspace begins."""
     return address(room) + _BYTES * half * room.shape[1] * WIDTH
 
 
-@kernel
+@inner
 def multiply_axis(matrix, n_rows, n_terms, source, n_before, n_after, target):
     """Multiply a matrix into the axis with so many entries around it; arrays as addresses."""
     step = n_after * WIDTH
@@ -69,7 +69,7 @@ def multiply_axis(matrix, n_rows, n_terms, source, n_before, n_after, target):
         source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
 
 
-@inlined
+@pasted
 def multiply_column(entry, n_rows, n_terms, terms, place, step):
     """Multiply a matrix into some columns; arrays as addresses, rows of source and target `step` apart."""
     matrix_row, row = _BYTES * n_terms, 0
@@ -84,7 +84,7 @@ def multiply_column(entry, n_rows, n_terms, terms, place, step):
         row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
 
 
-@kernel
+@inner
 def synthesize(operator, codes, patches, room):
     """Patches from codes, one axis after the other, the last one first. Paper: Eq. (3).
 
@@ -106,14 +106,14 @@ def synthesize_last_axis(operator, codes, target):
     """The first product of `synthesize`; the target is an address."""
     length, count = operator.lengths[-1], operator.counts[-1]
     matrix = address(operator.synthesis) + _BYTES * (len(operator.synthesis) - length * count)
-    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, 1, target)
+    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, ONE, target)
 
 
-@kernel
+@inner
 def synthesize_earlier_axes(operator, patches, room):
     """The other products of `synthesize`; `patches` is an address."""
     last = len(operator.lengths) - 1
-    n_before, n_after = 1, operator.lengths[last]
+    n_before, n_after = ONE, operator.lengths[last]
     matrix = address(operator.synthesis)
     for axis in range(last):
         n_before *= operator.counts[axis]
@@ -129,20 +129,20 @@ def synthesize_earlier_axes(operator, patches, room):
         source = target
 
 
-@kernel
+@inner
 def analyze(operator, patches, codes, room):
     """Inner products of patches with all atoms: the adjoint of `synthesize`, the last axis last."""
     length, count = operator.lengths[-1], operator.counts[-1]
     matrix = address(operator.analysis) + _BYTES * (len(operator.analysis) - length * count)
     partial = analyze_earlier_axes(operator, patches, room)
-    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, 1, address(codes))
+    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, ONE, address(codes))
 
 
-@kernel
+@inner
 def analyze_earlier_axes(operator, patches, room):
     """`analyze` but for its last product; returns its address. The first half of the room stays free."""
     last = len(operator.lengths) - 1
-    n_before, n_after = 1, patches.shape[0]
+    n_before, n_after = ONE, patches.shape[0]
     matrix, source = address(operator.analysis), address(patches)
     for axis in range(last):
         length, count = operator.lengths[axis], operator.counts[axis]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, half_of, multiply_axis, synthesize
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.kernel import ONE, inner, kernel
 from sedil.engines.fused.llvm import address
 from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many
 
@@ -28,6 +28,7 @@ class Room(NamedTuple):
     residual : (entries, WIDTH)
     between : what lies between two products, whichever factors they leave out
     pairs : vectors of sums of the factor gradients, flat, one factor after the other
+    lanes : (WIDTH,), float64
     """
 
     codes: np.ndarray
@@ -35,6 +36,7 @@ class Room(NamedTuple):
     residual: np.ndarray
     between: np.ndarray
     pairs: np.ndarray
+    lanes: np.ndarray
 
     @classmethod
     def create(cls, operator: Operator) -> Room:
@@ -47,14 +49,16 @@ class Room(NamedTuple):
             np.zeros((length, WIDTH), np.float32),
             np.empty((2, largest, WIDTH), np.float32),
             np.zeros(len(operator.synthesis) * LANES, np.float32),
+            np.zeros(WIDTH),
         )
 
 
-@kernel
-def _log_sum(codes, scale):
-    """Sum of ``ln(1 + rho x^2)``. Paper: Eq. (4)."""
+@inner
+def _log_sum(codes, scale, product):
+    """Sum of ``ln(1 + rho x^2)``. Paper: Eq. (4). `product` is room for one float64 value per lane."""
     total = 0.0
-    product = np.ones(WIDTH)
+    for lane in range(WIDTH):
+        product[lane] = 1
     for entry in range(codes.shape[0]):
         for lane in range(WIDTH):
             value = np.float64(codes[entry, lane])
@@ -66,19 +70,23 @@ def _log_sum(codes, scale):
     return total
 
 
-@kernel
-def _subtract(residual, patches):
-    """``residual -= patches``; returns the squared length of the difference."""
-    energy = np.zeros(WIDTH)
+@inner
+def _subtract(residual, patches, energy):
+    """``residual -= patches``; returns the squared length of the difference. `energy` is room as above."""
+    for lane in range(WIDTH):
+        energy[lane] = 0
     for entry in range(residual.shape[0]):
         for lane in range(WIDTH):
             difference = residual[entry, lane] - patches[entry, lane]
             residual[entry, lane] = difference
             energy[lane] += np.float64(difference) * difference
-    return energy.sum()
+    total = 0.0
+    for lane in range(WIDTH):
+        total += energy[lane]
+    return total
 
 
-@kernel
+@inner
 def _move(codes, direction, size, out):
     codes, direction, out = codes.reshape(-1), direction.reshape(-1), out.reshape(-1)
     for entry in range(len(codes)):
@@ -92,8 +100,8 @@ def value_along(operator, patches, codes, direction, size, scale, room):
     for block in range(len(patches)):
         _move(codes[block], direction[block], size, room.codes)
         synthesize(operator, room.codes, room.residual, room.between)
-        energy += _subtract(room.residual, patches[block])
-        logs += _log_sum(room.codes, scale)
+        energy += _subtract(room.residual, patches[block], room.lanes)
+        logs += _log_sum(room.codes, scale, room.lanes)
     return energy, logs
 
 
@@ -114,8 +122,8 @@ def gradient_along(operator, patches, codes, direction, size, gradient, scale, p
     for block in range(len(patches)):
         _move(codes[block], direction[block], size, codes[block])
         synthesize(operator, codes[block], room.residual, room.between)
-        energy += _subtract(room.residual, patches[block])
-        logs += _log_sum(codes[block], scale)
+        energy += _subtract(room.residual, patches[block], room.lanes)
+        logs += _log_sum(codes[block], scale, room.lanes)
         analyze(operator, room.residual, room.slope, room.between)
         _finish_gradient(
             codes[block], room.slope, direction[block], gradient[block], scale, price, factor, products
@@ -124,7 +132,7 @@ def gradient_along(operator, patches, codes, direction, size, gradient, scale, p
     return energy, logs
 
 
-@kernel
+@inner
 def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, products):
     """Add the slope of the logarithms (Eq. 4), and take the products that Eq. (32) and (33) need.
 
@@ -148,10 +156,10 @@ def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, pr
     products[2] += along
 
 
-@kernel
+@inner
 def _add_factor_gradients(operator, codes, room):
     """Add ``sum R (other factors) X^T`` of a block to the vectors of sums of each factor."""
-    start, n_before, n_after = 0, 1, len(room.residual)
+    start, n_before, n_after = 0 * ONE, ONE, len(room.residual)
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
         n_after //= length
@@ -162,10 +170,10 @@ def _add_factor_gradients(operator, codes, room):
         start += length * count
 
 
-@kernel
+@inner
 def _multiply_others(operator, codes, skipped, room):
     """Codes multiplied with all factors but one; which half of the room holds them, or -1 if `codes` do."""
-    n_before, n_after, half = 1, len(codes), -1
+    n_before, n_after, half = ONE, len(codes), -1
     matrix, source = address(operator.synthesis), address(codes)
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
@@ -182,17 +190,17 @@ def _multiply_others(operator, codes, skipped, room):
     return half
 
 
-@kernel
+@inner
 def _add_pairs(residual, partial, sums, start, length, count, n_before, n_after):
     """``sums[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair."""
     step = n_after * WIDTH
     left_gap, right_gap = (length - 1) * step, (count - 1) * step
     n_rows, n_columns = length - length % PAIRS[0], count - count % PAIRS[1]
     for row in range(0, n_rows, PAIRS[0]):
-        left = residual.ctypes.data + _BYTES * row * step
+        left = address(residual) + _BYTES * row * step
         for column in range(0, n_columns, PAIRS[1]):
-            right = partial.ctypes.data + _BYTES * column * step
-            place = sums.ctypes.data + _BYTES * LANES * (start + row * count + column)
+            right = address(partial) + _BYTES * column * step
+            place = address(sums) + _BYTES * LANES * (start + row * count + column)
             pairs = place, count * LANES, LANES, left, step, left_gap, right, step, right_gap
             pairs_of_many(*pairs, step // LANES, n_before)
     for row in range(length):
@@ -200,7 +208,7 @@ def _add_pairs(residual, partial, sums, start, length, count, n_before, n_after)
             _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column)
 
 
-@kernel
+@inner
 def _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column):
     """One pair of those that do not fill a tile."""
     left, right = residual.reshape(-1), partial.reshape(-1)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernel import inlined, kernel
+from sedil.engines.fused.kernel import ONE, inlined, inner, kernel, pasted
 from sedil.engines.fused.llvm import LANES, address, aligned_zeros
 from sedil.engines.fused.sheets import add_scaled, clear, lanes_above, subtract_and_compare
 from sedil.engines.fused.tile import (
@@ -129,7 +129,7 @@ def _padded(matrix: np.ndarray, width: int, value: float = 0) -> np.ndarray:
     return sheet
 
 
-@inlined
+@inner
 def multiply_axis(matrix, n_rows, n_terms, source, n_before, step, target):
     """As `blocks.multiply_axis`, for any multiple of LANES as neighbouring columns; arrays as addresses."""
     matrix_row = _BYTES * n_terms
@@ -153,13 +153,13 @@ def multiply_axis(matrix, n_rows, n_terms, source, n_before, step, target):
                 row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
 
 
-@inlined
+@pasted
 def room_of(descent, axis):
     """Where the product of this axis goes: in turn into either half of the room."""
     return address(descent.room) + _BYTES * (axis % 2) * descent.room.shape[1]
 
 
-@inlined
+@pasted
 def correlate_patch(operator, descent):
     """``target = D^T s``, the last axis first."""
     last = len(operator.lengths) - 1
@@ -167,7 +167,7 @@ def correlate_patch(operator, descent):
     n_before, step = len(descent.patch) // length, descent.width
     factor = address(operator.analysis) + _BYTES * (len(operator.analysis) - length * count)
     source = address(descent.target) if last == 0 else room_of(descent, last)
-    multiply_axis(address(descent.patch), n_before, length, address(descent.last_factor), 1, step, source)
+    multiply_axis(address(descent.patch), n_before, length, address(descent.last_factor), ONE, step, source)
     for axis in range(last - 1, -1, -1):
         length, count = operator.lengths[axis], operator.counts[axis]
         n_before //= length
@@ -178,7 +178,7 @@ def correlate_patch(operator, descent):
         source = target
 
 
-@inlined
+@pasted
 def look_at_all(operator, descent, size):
     """Correlations of all atoms with the residual; the largest in units of its penalty is returned."""
     product = address(descent.zeros)
@@ -193,7 +193,7 @@ def look_at_all(operator, descent, size):
     )
 
 
-@inlined
+@pasted
 def multiply_grams(operator, descent, size):
     """The code times the Gram matrices of all axes; returns its address."""
     last = len(operator.counts) - 1
@@ -212,7 +212,7 @@ def multiply_grams(operator, descent, size):
     return source
 
 
-@inlined
+@pasted
 def multiply_last_gram(descent, size, sheet):
     """The code times the Gram matrix of the last axis: one row of it per coefficient."""
     n_vectors = descent.width // LANES
@@ -226,7 +226,7 @@ def multiply_last_gram(descent, size, sheet):
             add_scaled(sheet + _BYTES * first, value, gram_row, n_vectors)
 
 
-@inlined
+@pasted
 def relative_gap(descent, size, energy, largest):
     """Relative duality gap as `LassoProblem.relative_gap`, from the atoms in use alone."""
     length, explained, left = 0.0, 0.0, 0.0
@@ -242,7 +242,7 @@ def relative_gap(descent, size, energy, largest):
     return 2 * (primal - dual) / energy
 
 
-@inlined
+@pasted
 def add_violators(operator, descent, size, largest):
     """Let the atoms join whose correlation exceeds their penalty most.
 
@@ -295,7 +295,7 @@ def join(operator, descent, place, size, atom):
     descent.coefficients[place] = 0
 
 
-@inlined
+@pasted
 def descend(descent, size, small_step):
     """Sweep over the atoms in use until all steps are small."""
     coefficients, own, mutual = descent.coefficients, descent.own, descent.mutual
@@ -345,14 +345,14 @@ def solve_one(operator, descent, limits, size):
         looks += 1
 
 
-@inlined
+@pasted
 def forget(descent, size):
     """Let no atom be in use."""
     for place in range(size):
         descent.is_used[descent.used[place]] = False
 
 
-@inlined
+@pasted
 def flat_index(operator, descent, place):
     """Index in a flat code of the atom in use at this place."""
     atom = descent.used[place]
@@ -366,22 +366,29 @@ def solve(operator, descent, limits, patches, warm, codes, gaps, looks):
     Their gaps and numbers of looks go into `gaps` and `looks`, (n,).
     """
     for sample in range(len(patches)):
-        for entry in range(len(descent.patch)):
-            descent.patch[entry] = patches[sample, entry]
-        size = 0
+        size = copy_patch(patches[sample], descent)
         if warm:
             size = start_from(operator, descent, codes[sample])
-            codes[sample] = 0
+            for index in range(codes.shape[1]):
+                codes[sample, index] = 0
         size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, size)
         for place in range(size):
             codes[sample, flat_index(operator, descent, place)] = descent.coefficients[place]
         forget(descent, size)
 
 
+@pasted
+def copy_patch(patch, descent):
+    """Set the patch to be solved for; returns the number of atoms in use, zero."""
+    for entry in range(len(patch)):
+        descent.patch[entry] = patch[entry]
+    return 0 * ONE
+
+
 @inlined
 def start_from(operator, descent, code):
     """Let the atoms of a code be in use; returns their number."""
-    size, count = 0, operator.counts[-1]
+    size, count = 0 * ONE, operator.counts[-1]
     for index in range(len(code)):
         if code[index] != 0 and size < len(descent.used):
             join(operator, descent, size, size + 1, index // count * descent.width + index % count)

@@ -23,7 +23,7 @@ from sedil.engines.fused.blocks import (
     synthesize_last_axis,
     workspace,
 )
-from sedil.engines.fused.kernel import inlined, kernel
+from sedil.engines.fused.kernel import ONE, inlined, inner, kernel
 from sedil.engines.fused.llvm import address, aligned_zeros
 from sedil.engines.fused.sheets import residual_ahead
 from sedil.engines.fused.step_tile import (
@@ -122,7 +122,7 @@ class Lanes(NamedTuple):
         )
 
 
-@kernel
+@inner
 def enter(lanes, lane, sample):
     """Start a lane anew; its patch, its mask and its first codes are set by the caller."""
     lanes.sample[lane] = sample
@@ -131,7 +131,7 @@ def enter(lanes, lane, sample):
     lanes.weights[lane] = 0
 
 
-@kernel
+@inner
 def iterate(operator, lanes, step, times):
     """So many iterations of FISTA with restart on all lanes.
 
@@ -141,7 +141,9 @@ def iterate(operator, lanes, step, times):
     n_entries, latest = lanes.patches.shape[0], lanes.latest[0]
     partial = after_last_axis(operator, half_of(lanes.images, latest), lanes.room)
     synthesize_last_axis(operator, lanes.codes[latest], partial)
-    n_odd = (lanes.iteration % 2).sum()
+    n_odd = 0
+    for lane in range(WIDTH):
+        n_odd += lanes.iteration[lane] % 2
     for number in range(times):
         # A lane is tested for restart in its even iterations; as a rule all lanes are of one parity.
         tests = (WIDTH - n_odd if number % 2 else n_odd) > 0
@@ -164,7 +166,7 @@ def iterate(operator, lanes, step, times):
     lanes.latest[0] = latest
 
 
-@kernel
+@inner
 def update_momentum(lanes):
     """Weights of momentum after a step; it starts anew where a test says so, as in `sedil.coding.fista`."""
     half, one, four = np.float32(0.5), np.float32(1), np.float32(4)  # others would turn all into float64
@@ -178,7 +180,7 @@ def update_momentum(lanes):
         lanes.uphill[lane] = 0
 
 
-@kernel
+@inner
 def take_step(operator, lanes, codes, before, image, step, tests):
     """From the residual to new codes, in place of those before, and to their product along the last axis.
 
@@ -228,7 +230,7 @@ def step_column(product, places, step, n_rows, tests):
         codes, before = codes + _BYTES * done * WIDTH, before + _BYTES * done * WIDTH
 
 
-@kernel
+@inner
 def measure_gaps(operator, lanes):
     """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
     codes = lanes.codes[lanes.latest[0]]
@@ -264,7 +266,7 @@ def measure_gaps(operator, lanes):
         lanes.gap[lane] = 2 * (primal - dual) / zero_cost[lane] if zero_cost[lane] > 0 else 0
 
 
-@kernel
+@inner
 def is_done(lanes, lane, rule):
     """Whether a lane's sample is solved, or out of iterations."""
     return lanes.gap[lane] <= rule.tolerance or lanes.iteration[lane] >= rule.max_iterations
@@ -294,7 +296,7 @@ class Splitting(NamedTuple):
         return cls(np.float32(strength), np.float32(relaxation), shrink, *room)
 
 
-@kernel
+@inner
 def iterate_split(operator, lanes, splitting):
     """One iteration of ADMM on all lanes.
 
@@ -341,7 +343,7 @@ def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps,
     codes : (n, atoms): where to start, and then the result
     gaps, iterations : (n,), results
     """
-    waiting, working = 0, 0
+    waiting, working = 0 * ONE, 0
     for lane in range(WIDTH):
         if waiting < len(patches):
             _load(lanes, lane, waiting, patches, known, codes, splits)
@@ -358,7 +360,8 @@ def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps,
             sample = lanes.sample[lane]
             if sample == IDLE or not is_done(lanes, lane, rule):
                 continue
-            codes[sample] = lanes.codes[lanes.latest[0], :, lane]
+            for entry in range(codes.shape[1]):
+                codes[sample, entry] = lanes.codes[lanes.latest[0], entry, lane]
             gaps[sample], iterations[sample] = lanes.gap[lane], lanes.iteration[lane]
             lanes.sample[lane] = IDLE
             working -= 1
@@ -367,12 +370,13 @@ def solve(operator, lanes, rule, splitting, splits, patches, known, codes, gaps,
                 waiting, working = waiting + 1, working + 1
 
 
-@kernel
+@inner
 def _load(lanes, lane, sample, patches, known, codes, splits):
     enter(lanes, lane, sample)
-    lanes.patches[:, lane] = patches[sample]
+    for entry in range(patches.shape[1]):
+        lanes.patches[entry, lane] = patches[sample, entry]
+        if len(known):
+            lanes.known[entry, lane] = known[sample, entry]
     for entry in range(codes.shape[1]):
         lanes.codes[0, entry, lane] = codes[sample, entry]
         lanes.codes[1, entry, lane] = np.float32(0) if splits else codes[sample, entry]
-    if len(known):
-        lanes.known[:, lane] = known[sample]

@@ -73,6 +73,16 @@ def smaller(b: ir.IRBuilder, left: Any, right: Any) -> Any:
     return b.select(b.fcmp_ordered("<", left, right), left, right)
 
 
+def repeat_while(b: ir.IRBuilder, condition: Any, loop: Any, after: Any) -> None:
+    """Go back to the start of a loop, which LLVM is told not to unroll: that takes time to compile."""
+    branch = b.cbranch(condition, loop, after)
+    module = b.module
+    never = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
+    name = module.add_metadata([never, ir.MetaDataString(module, f"loop {len(module.metadata)}")])
+    name.operands = (name, never)  # LLVM knows loops by nodes that refer to themselves
+    branch.set_metadata("llvm.loop", name)
+
+
 def loop_variable(variable: Any, first: Any, following: Any, before: Any, loop: Any) -> None:
     """Say what a variable of a loop is when the loop is entered, and in its next turn."""
     variable.add_incoming(first, before)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.blocks import WIDTH, Operator, analyze, workspace
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.kernel import inner, kernel
 from sedil.engines.fused.support import write_atom
 
 IDLE = -1
@@ -61,7 +61,7 @@ class Pursuers(NamedTuple):
         )
 
 
-@kernel
+@inner
 def enter(pursuers, lane, sample):
     """Start a lane with the patch that lies in its residual."""
     pursuers.sample[lane] = sample
@@ -72,7 +72,7 @@ def enter(pursuers, lane, sample):
     pursuers.energy[lane] = energy
 
 
-@kernel
+@inner
 def best_atoms(operator, pursuers, best):
     """The atom of each lane that correlates most with its residual."""
     analyze(operator, pursuers.residual, pursuers.correlations, pursuers.room)
@@ -85,7 +85,7 @@ def best_atoms(operator, pursuers, best):
             largest[lane] = size if better else largest[lane]
 
 
-@kernel
+@inner
 def add_atom(operator, pursuers, lane, atom):
     """Project the lane's residual away from one more atom; False if that atom brings nothing new."""
     size, entries = pursuers.size[lane], pursuers.residual.shape[0]
@@ -123,7 +123,7 @@ def add_atom(operator, pursuers, lane, atom):
     return True
 
 
-@kernel
+@inner
 def write_codes(pursuers, lane, codes):
     """Coefficients of the atoms themselves, by back substitution; `codes` holds zeros before."""
     size = pursuers.size[lane]
@@ -161,7 +161,7 @@ def solve(operator, pursuers, max_energy, patches, codes):
                 waiting, working = waiting + 1, working + 1
 
 
-@kernel
+@inner
 def goes_on(operator, pursuers, lane, atom, max_energy, most):
     """Give a lane its next atom, unless it is done; whether it goes on."""
     if pursuers.energy[lane] <= max_energy or pursuers.size[lane] >= most:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused import pursuit
-from sedil.engines.fused.descent import flat_index, forget, solve_one
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.descent import copy_patch, flat_index, forget, solve_one
+from sedil.engines.fused.kernel import inner, kernel
 from sedil.engines.fused.llvm import WIDTH
 from sedil.engines.fused.pursuit import IDLE
 from sedil.engines.fused.support import refit, write_atom
@@ -36,15 +36,15 @@ def denoise_by_l1(operator, descent, limits, support, refits, piece):
     """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
     for sample in range(len(piece.corners)):
         extract(piece, sample, support.patch)
-        descent.patch[:] = support.patch
-        size, _, _ = solve_one(operator, descent, limits, 0)
+        size = copy_patch(support.patch, descent)
+        size, _, _ = solve_one(operator, descent, limits, size)
         n_atoms = gather_used(operator, descent, size, support)
         forget(descent, size)
         refit(support, n_atoms, refits)
         add_patch(piece, sample, support.residual, n_atoms)
 
 
-@kernel
+@inner
 def gather_used(operator, descent, size, support):
     """Write out the atoms in use whose coefficients are not zero; returns their number."""
     n_atoms = 0
@@ -85,13 +85,13 @@ def denoise_by_pursuit(operator, pursuers, max_energy, piece):
                         break  # its correlations are not known yet
 
 
-@kernel
+@inner
 def _load_pursuer(pursuers, lane, sample, piece):
     extract(piece, sample, pursuers.residual[:, lane])
     pursuit.enter(pursuers, lane, sample)
 
 
-@kernel
+@inner
 def extract(piece, sample, patch):
     """Take a patch out of the image, without its mean."""
     corner = piece.corners[sample]
@@ -105,7 +105,7 @@ def extract(piece, sample, patch):
         patch[entry] -= mean
 
 
-@kernel
+@inner
 def add_patch(piece, sample, residual, size):
     """Add the patch without `residual` to the sums; one of few atoms counts more."""
     corner = piece.corners[sample]

@@ -25,6 +25,7 @@ from sedil.engines.fused.llvm import (
     larger,
     load,
     loop_variable,
+    repeat_while,
     vector_pointer,
 )
 
@@ -163,6 +164,6 @@ def _for_each(b: ir.IRBuilder, count: Any, body: Callable[[Any, Any], Any]) -> A
     following = b.add(number, index(1))
     loop_variable(number, index(0), following, before, loop)
     loop_variable(carried, ir.Constant(VECTOR, [0.0] * LANES), result, before, loop)
-    b.cbranch(b.icmp_signed("<", following, count), loop, after)
+    repeat_while(b, b.icmp_signed("<", following, count), loop, after)
     b.position_at_end(after)
     return result

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.blocks import Operator
-from sedil.engines.fused.kernel import kernel
+from sedil.engines.fused.kernel import inner, kernel
 
 _RELATIVE_RESIDUAL = np.float32(1e-4)
 _LEAST_CURVATURE = np.float32(1e-5)
@@ -56,7 +56,7 @@ class Support(NamedTuple):
         )
 
 
-@kernel
+@inner
 def write_atom(operator, index, atom):
     """Write the atom of this index, the product of one column per factor."""
     atom[0] = 1
@@ -80,7 +80,7 @@ def write_atom(operator, index, atom):
         start += length * count
 
 
-@kernel
+@inner
 def gather(operator, support, codes):
     """Find the atoms that `codes` uses and write them out; returns their number."""
     size = 0
@@ -93,10 +93,11 @@ def gather(operator, support, codes):
     return size
 
 
-@kernel
+@inner
 def combine(support, size, coefficients, out):
     """``out = M sum_j coefficients[j] atoms[j]``."""
-    out[:] = 0
+    for entry in range(len(out)):
+        out[entry] = 0
     for atom in range(size):
         coefficient, row = coefficients[atom], support.atoms[atom]
         for entry in range(len(out)):
@@ -105,7 +106,7 @@ def combine(support, size, coefficients, out):
         out[entry] *= support.known[entry]
 
 
-@kernel
+@inner
 def correlate(support, size, values, out):
     """``out[j] = <atoms[j], values>``; returns the squared length of `out`."""
     squared = np.float32(0)
@@ -118,32 +119,29 @@ def correlate(support, size, values, out):
     return squared
 
 
-@kernel
+@inner
 def refit(support, size, max_iterations):
     """Least squares from the coefficients at hand; leaves ``M (s - D x)`` in `support.residual`."""
     residual, product = support.residual, support.product
-    coefficients, slope, direction = (
-        support.coefficients[:size],
-        support.slope[:size],
-        support.direction[:size],
-    )
+    coefficients, slope, direction = support.coefficients, support.slope, support.direction
     combine(support, size, coefficients, residual)
     for entry in range(len(residual)):
         residual[entry] = support.known[entry] * support.patch[entry] - residual[entry]
     squared = correlate(support, size, residual, slope)
-    direction[:] = slope
-    goal = _RELATIVE_RESIDUAL * _RELATIVE_RESIDUAL * _dot(support.patch, support.patch)
+    for atom in range(size):
+        direction[atom] = slope[atom]
+    goal = _RELATIVE_RESIDUAL * _RELATIVE_RESIDUAL * _dot(support.patch, support.patch, len(residual))
     for _ in range(max_iterations):
         if squared <= goal:
             break
         combine(support, size, direction, product)
-        curvature = _dot(product, product)
+        curvature = _dot(product, product, len(product))
         # Dependent atoms leave directions without curvature, where rounding alone would set the step.
-        if curvature <= _LEAST_CURVATURE * _dot(direction, direction):
+        if curvature <= _LEAST_CURVATURE * _dot(direction, direction, size):
             break
         step = squared / curvature
-        _add(coefficients, step, direction)
-        _add(residual, -step, product)
+        _add(coefficients, step, direction, size)
+        _add(residual, -step, product, len(residual))
         new_squared = correlate(support, size, residual, slope)
         ratio = new_squared / squared
         for atom in range(size):
@@ -151,17 +149,17 @@ def refit(support, size, max_iterations):
         squared = new_squared
 
 
-@kernel
-def _dot(left, right):
+@inner
+def _dot(left, right, count):
     total = np.float32(0)
-    for entry in range(len(left)):
+    for entry in range(count):
         total += left[entry] * right[entry]
     return total
 
 
-@kernel
-def _add(into, scale, values):
-    for entry in range(len(into)):
+@inner
+def _add(into, scale, values, count):
+    for entry in range(count):
         into[entry] += scale * values[entry]
 
 
@@ -169,9 +167,10 @@ def _add(into, scale, values):
 def refit_all(operator, support, patches, known, codes, max_iterations):
     """Refit all `codes` (n, atoms) of `patches` (n, entries), in place; `known` as in `lasso.solve`."""
     for sample in range(len(patches)):
-        support.patch[:] = patches[sample]
-        if len(known):
-            support.known[:] = known[sample]
+        for entry in range(len(support.patch)):
+            support.patch[entry] = patches[sample, entry]
+            if len(known):
+                support.known[entry] = known[sample, entry]
         size = gather(operator, support, codes[sample])
         refit(support, size, max_iterations)
         for atom in range(size):
