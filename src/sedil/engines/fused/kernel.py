@@ -12,8 +12,8 @@ from numba import njit
 
 # Without the GIL, so that threads run side by side; sums in any order, and no check for division by zero, as
 # either would forbid SIMD vectors.
-_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy"}
-_INNER = _OPTIONS | {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_INNER = _OPTIONS | {"no_cpython_wrapper": True}
 
 kernel = njit(**_OPTIONS, cache=True)  # called from Python; kept on disk
 inner = njit(**_INNER)  # called from kernels alone

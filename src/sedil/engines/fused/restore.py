@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil.engines.fused import pursuit
 from sedil.engines.fused.descent import copy_patch, flat_index, forget, solve_one
-from sedil.engines.fused.kernel import inner, kernel
+from sedil.engines.fused.kernel import ONE, inner, kernel
 from sedil.engines.fused.llvm import WIDTH
 from sedil.engines.fused.pursuit import IDLE
 from sedil.engines.fused.support import refit, write_atom
@@ -47,13 +47,13 @@ def denoise_by_l1(operator, descent, limits, support, refits, piece):
 @inner
 def gather_used(operator, descent, size, support):
     """Write out the atoms in use whose coefficients are not zero; returns their number."""
-    n_atoms = 0
+    n_atoms = 0 * ONE
     for place in range(size):
         if descent.coefficients[place] != 0:
             index = flat_index(operator, descent, place)
             support.used[n_atoms] = index
             support.coefficients[n_atoms] = descent.coefficients[place]
-            write_atom(operator, index, support.atoms[n_atoms])
+            write_atom(operator, index, support.atoms, n_atoms)
             n_atoms += 1
     return n_atoms
 
