@@ -133,11 +133,13 @@ class FusedLearning:
         size: float,
         gradient: np.ndarray,
         codes_weight: float,
+        with_value: bool = True,
     ) -> tuple[tuple[float, float], tuple[np.ndarray, ...], np.ndarray]:
         """Move `codes` along `direction`, and replace `gradient` by the Riemannian one there.
 
         Returns the sums of squared residuals and of logarithms, the Euclidean gradients of the factors, and
-        the products of the new codes gradient with itself, the old one and the direction.
+        the products of the new codes gradient with itself, the old one and the direction. If not
+        `with_value`, the logarithms, a tenth of the work, are left out.
         """
         operator = self._operator(factors)
         scale, price = np.float32(self.weights.sparsity_scale), np.float32(self.weights.sparsity_weight)
@@ -147,7 +149,7 @@ class FusedLearning:
             products = np.zeros(3)
             room.pairs[:] = 0
             arrays = self.patches[part], codes[part], direction[part], np.float32(size), gradient[part]
-            sums = cost.gradient_along(operator, *arrays, scale, price, factor, room, products)
+            sums = cost.gradient_along(operator, *arrays, scale, price, factor, room, products, with_value)
             return *sums, products, room.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
 
         parts = self._for_each_chunk(work)
@@ -227,7 +229,9 @@ class FusedLine:
         """The end of a step whose cost has been evaluated."""
         manifold, factors = self._manifold, evaluation.factors
         arrays = self._point.codes, self._direction.codes, size, self._gradient.codes
-        _, euclidean, products = self._objective.gradient_along(factors, *arrays, manifold.codes_weight)
+        _, euclidean, products = self._objective.gradient_along(
+            factors, *arrays, manifold.codes_weight, with_value=False
+        )
         start = _factors_of(self._point), _factors_of(self._direction), size
         gradient = manifold.riemannian_gradient(Point(_NO_CODES, factors), Point(_NO_CODES, euclidean))
         direction = manifold.transport(_factors_of(self._direction), *start)

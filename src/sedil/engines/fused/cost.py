@@ -106,7 +106,9 @@ def value_along(operator, patches, codes, direction, size, scale, room):
 
 
 @kernel
-def gradient_along(operator, patches, codes, direction, size, gradient, scale, price, factor, room, products):
+def gradient_along(
+    operator, patches, codes, direction, size, gradient, scale, price, factor, room, products, with_value
+):
     """Go to ``codes + size * direction``, in place, and find the gradient there, in place of the old one.
 
     Parameters
@@ -116,14 +118,16 @@ def gradient_along(operator, patches, codes, direction, size, gradient, scale, p
 
     Returns
     -------
-    Sums of squared residuals and of logarithms. The sums of the factor gradients are added to `room.pairs`.
+    Sums of squared residuals and of logarithms; the latter zero if not `with_value`. The sums of the factor
+    gradients are added to `room.pairs`.
     """
     energy, logs = 0.0, 0.0
     for block in range(len(patches)):
         _move(codes[block], direction[block], size, codes[block])
         synthesize(operator, codes[block], room.residual, room.between)
         energy += _subtract(room.residual, patches[block], room.lanes)
-        logs += _log_sum(codes[block], scale, room.lanes)
+        if with_value:
+            logs += _log_sum(codes[block], scale, room.lanes)
         analyze(operator, room.residual, room.slope, room.between)
         _finish_gradient(
             codes[block], room.slope, direction[block], gradient[block], scale, price, factor, products

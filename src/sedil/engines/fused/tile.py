@@ -181,7 +181,7 @@ def _emit_pairs(
     for place, gap in ((at_left, left_gap), (at_right, right_gap)):
         jump = b.select(at_end, gap, index(0))
         loop_variable(place, index(0), b.add(b.add(place, index(LANES)), jump), before, loop)
-    repeat_while(b, b.icmp_signed("<", next_count, n_vectors), loop, after)
+    b.cbranch(b.icmp_signed("<", next_count, n_vectors), loop, after)
 
     b.position_at_end(after)
     for row_places, row_sums in zip(places, sums, strict=True):
