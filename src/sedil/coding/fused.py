@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
+from queue import LifoQueue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,14 +41,15 @@ def solve_l1(
     refits: int = 0,
     solver: str = "fista",
     threads: int | None = None,
+    room: np.ndarray | None = None,
 ) -> FlatResult:
     """Codes of flat patches (n, entries), each improved by so many iterations of least squares.
 
     `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "fista" alone
-    can take. What "descent" has not solved after some looks at all atoms may go on with "fista".
+    can take. What "descent" has not solved after some looks at all atoms may go on with "fista". `room`, all
+    zeros, is for the codes.
     """
-    n_atoms = prod(factor.shape[1] for factor in factors)
-    codes = np.zeros((len(patches), n_atoms), np.float32)
+    codes = _zero_codes(factors, len(patches)) if room is None else room
     if initial is not None:
         codes[:] = initial
     result = FlatResult(codes, np.zeros(len(patches), np.float32), np.zeros(len(patches), np.int64))
@@ -175,14 +177,15 @@ def solve_pursuit(
     max_error: float,
     max_atoms: int,
     threads: int | None = None,
+    room: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Codes (n, atoms) of flat patches (n, entries) by orthogonal matching pursuit."""
+    """Codes (n, atoms) of flat patches (n, entries) by orthogonal matching pursuit; `room` as above."""
     from sedil.engines.fused import pursuit
     from sedil.engines.fused.blocks import Operator
     from sedil.engines.fused.compilation import announced
 
     operator = Operator.create(factors)
-    codes = np.zeros((len(patches), int(np.prod(operator.counts))), np.float32)
+    codes = _zero_codes(factors, len(patches)) if room is None else room
     max_energy = np.float32(max_error) ** 2
 
     def work(part: slice) -> None:
@@ -195,28 +198,42 @@ def solve_pursuit(
 
 
 def in_sparse_rows(
-    solve: Callable[[slice, int], tuple[np.ndarray, ...]], n: int, threads: int | None
+    solve: Callable[[slice, int, np.ndarray], tuple[np.ndarray, ...]],
+    factors: Sequence[np.ndarray],
+    n: int,
+    threads: int | None,
 ) -> tuple[Any, ...]:
-    """What `solve` finds for parts of n samples, on one thread each: codes as a sparse matrix, and the rest.
+    """Codes of n samples as a sparse matrix, and what else `solve` finds.
 
-    Never more than a part per thread is written out with its zeros.
+    `solve` gets a part of the samples, one thread, and room for their codes. There is one such room per
+    thread, used again and again: to get fresh memory from the system takes longer than to code.
     """
     from scipy.sparse import csr_array
 
     from sedil.engines.fused.rows import gather
 
-    def work(part: slice) -> tuple[int, tuple[np.ndarray, ...]]:
-        codes, *others = solve(part, 1)
-        counts = np.empty(len(codes), np.int64)
-        values, columns = gather(codes, counts)
-        return codes.shape[1], (values, columns, counts, *others)
+    count = thread_count(threads)
+    rooms: LifoQueue[np.ndarray] = LifoQueue()
+    for _ in range(count):
+        rooms.put(_zero_codes(factors, min(n, _CHUNK)))
 
-    widths, pieces = zip(
-        *parallel_map(work, _chunks(n) if n else [slice(0)], thread_count(threads)), strict=True
-    )
+    def work(part: slice) -> tuple[np.ndarray, ...]:
+        room = rooms.get()
+        codes, *others = solve(part, 1, room[: part.stop - part.start])
+        counts = np.empty(len(codes), np.int64)
+        values, columns = gather(codes, counts)  # which leaves zeros
+        rooms.put(room)
+        return values, columns, counts, *others
+
+    pieces = list(parallel_map(work, _chunks(n) if n else [slice(0, 0)], count))
     values, columns, counts, *others = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
     ends = np.concatenate([[0], np.cumsum(counts)])
-    return csr_array((values, columns, ends), shape=(n, widths[0])), *others
+    n_atoms = prod(factor.shape[1] for factor in factors)
+    return csr_array((values, columns, ends), shape=(n, n_atoms)), *others
+
+
+def _zero_codes(factors: Sequence[np.ndarray], n: int) -> np.ndarray:
+    return np.zeros((n, prod(factor.shape[1] for factor in factors)), np.float32)
 
 
 def _chunks(n: int) -> Iterator[slice]:

@@ -140,7 +140,7 @@ def sparse_code(
         start = None if initial is None else _flat(initial, dictionary.n_atoms)
         thresholds = penalty if weights is None else penalty * weights.ravel()
 
-        def solve(part: slice, threads: int | None) -> FlatResult:
+        def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> FlatResult:
             return solve_l1(
                 dictionary.factors,
                 flat[part],
@@ -152,6 +152,7 @@ def sparse_code(
                 refits=refits,
                 solver=solver,
                 threads=threads,
+                room=room,
             )
 
         codes, gaps, n_iterations = _solved(solve, patches, dictionary, sparse, threads)
@@ -166,7 +167,7 @@ def sparse_code(
 
 
 def _solved(
-    solve: Callable[[slice, int | None], tuple[np.ndarray, ...]],
+    solve: Callable[..., tuple[np.ndarray, ...]],
     patches: np.ndarray,
     dictionary: SeparableDictionary,
     sparse: bool,
@@ -175,7 +176,7 @@ def _solved(
     """What a solver of the fused engine finds, with its codes as they are asked for."""
     n = prod(_leading(patches, dictionary))
     if sparse:
-        codes, *others = in_sparse_rows(solve, n, threads)
+        codes, *others = in_sparse_rows(solve, dictionary.factors, n, threads)
         return codes.astype(patches.dtype, copy=False), *others
     codes, *others = solve(slice(n), threads)
     return _shaped(codes, patches, dictionary), *others
@@ -253,8 +254,8 @@ def _pursue(
     if engine == "fused":
         flat = _flat(patches, dictionary.patch_shape)
 
-        def solve(part: slice, threads: int | None) -> tuple[np.ndarray]:
-            return (solve_pursuit(dictionary.factors, flat[part], max_error, limit, threads),)
+        def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> tuple[np.ndarray]:
+            return (solve_pursuit(dictionary.factors, flat[part], max_error, limit, threads, room),)
 
         return _solved(solve, patches, dictionary, sparse, threads)[0]
     codes = pursuit(dictionary.factors, _packed(patches, len(dictionary.factors)), max_error, limit)

@@ -53,9 +53,6 @@ def notes_on(holed: Holed) -> list[str]:
         notes.append("the mask marks no pixel as missing: it is white where pixels are missing.")
     if holed.given.job.target.suffix.lower() in _LOSSY:
         notes.append("JPEG changes known pixels too: write a PNG or TIFF to keep them.")
-    content = holed.given.picture
-    if isinstance(content, Volume) and content.facts.get("scaled"):
-        notes.append("the file holds scaled integers: a new scale rounds known voxels too.")
     return notes
 
 

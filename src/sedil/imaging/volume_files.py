@@ -154,18 +154,28 @@ def _read_nifti(path: Path) -> Volume:
     image = _nifti(path)
     values = np.asanyarray(image.dataobj)  # stored integers, or floats where the file scales them
     facts = {"shape": image.shape, "affine": image.affine, "header": image.header, "class": type(image)}
-    facts["scaled"] = values.dtype != image.get_data_dtype()
+    if values.dtype.kind == "f" and image.get_data_dtype().kind in "iu":
+        facts["scale"] = image.dataobj.slope, image.dataobj.inter
     return Volume(values.reshape(_without_ones(values.shape)), "NIfTI", facts)
 
 
 def _write_nifti(path: Path, stream: BinaryIO, values: np.ndarray, facts: dict[str, Any]) -> None:
-    # The header keeps the type on disk; nibabel finds a new scale where it had one.
+    if "scale" in facts:
+        values = _unscaled(values, facts["header"].get_data_dtype(), *facts["scale"])
     image = facts["class"](values.reshape(facts["shape"]), facts["affine"], facts["header"])
+    if "scale" in facts:
+        image.header.set_slope_inter(*facts["scale"])  # the file's own; nibabel would find another
     if path.suffix.lower() != ".gz":
         image.to_stream(stream)
         return
     with gzip.GzipFile(fileobj=stream, mode="wb", compresslevel=_COMPRESSION, filename="", mtime=0) as packed:
         image.to_stream(packed)
+
+
+def _unscaled(values: np.ndarray, dtype: np.dtype, slope: float, inter: float) -> np.ndarray:
+    """The integers that stand for `values` in a file: those that were read are the same again."""
+    limits = np.iinfo(dtype)
+    return np.rint((values.astype(np.float64) - inter) / slope).clip(limits.min, limits.max).astype(dtype)
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

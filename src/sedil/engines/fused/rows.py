@@ -11,7 +11,7 @@ from sedil.engines.fused.kernel import kernel
 def gather(rows, counts):
     """Values other than zero of float32 `rows` (n, columns), row by row, and their columns.
 
-    `counts` (n,) gets their number in each row.
+    They are replaced by zeros. `counts` (n,) gets their number in each row.
     """
     for row in range(rows.shape[0]):
         counts[row] = 0
@@ -24,5 +24,6 @@ def gather(rows, counts):
         for column in range(rows.shape[1]):
             if rows[row, column] != 0:
                 values[place], columns[place] = rows[row, column], column
+                rows[row, column] = 0
                 place += 1
     return values, columns
