@@ -1,5 +1,7 @@
 """Codes as a sparse matrix: the same numbers without the zeros."""
 
+from threading import Thread
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -8,6 +10,7 @@ from scipy.sparse import issparse
 import sedil
 from random_things import training_patches
 from sedil.coding import fused
+from sedil.engines.fused.rows import take_nonzeros
 
 PATCHES = training_patches(70, (4, 3)).astype(np.float32)
 DICTIONARY = sedil.odct((4, 3), (6, 5)).like(PATCHES)
@@ -79,3 +82,31 @@ def test_other_libraries_are_refused():
     strict = array_api_strict.asarray(PATCHES.astype(np.float64))
     with pytest.raises(TypeError, match="sparse=True needs NumPy arrays"):
         sedil.sparse_code(DICTIONARY.like(strict), strict, 0.3, sparse=True)
+
+
+def test_an_error_in_one_part_is_raised_and_does_not_hang(many_parts):
+    def fail(part, threads, room):
+        raise MemoryError("no room")
+
+    caught = []
+
+    def call():
+        try:
+            fused.in_sparse_rows(fail, DICTIONARY.factors, 70, threads=1)
+        except MemoryError as error:
+            caught.append(error)
+
+    thread = Thread(target=call, daemon=True)
+    thread.start()
+    thread.join(timeout=20)
+    assert str(caught[0]) == "no room"
+
+
+def test_nan_is_a_value_like_others_and_minus_zero_is_zero():
+    rows = np.array([[0, np.nan, 2], [-0.0, np.inf, np.nan]], np.float32)
+    counts = np.zeros(2, np.int64)
+    values, columns = take_nonzeros(rows, counts)
+    assert_array_equal(values, np.array([np.nan, 2, np.inf, np.nan], np.float32))
+    assert_array_equal(columns, [1, 2, 1, 2])
+    assert_array_equal(counts, [2, 2])
+    assert not rows.any()

@@ -135,10 +135,39 @@ def test_descent_solves_the_same_problem(sizes, n, penalty, warm, seed):
 def test_descent_leaves_what_it_cannot_solve_to_fista(rng, monkeypatch):
     factors = random_factors([(4, 9), (4, 9)], rng)
     patches = flat(random_patches(factors, 40, rng))
-    monkeypatch.setattr("sedil.coding.fused.MAX_LOOKS", 1)
+    for name in ("MAX_LOOKS", "CROWDED_LOOKS"):
+        monkeypatch.setattr(f"sedil.coding.fused.{name}", 1)
     found = solve_l1(factors, patches, 0.1, 1e-3, 2000, solver="descent")
     assert found.relative_gap.max() < 1e-3
-    assert found.n_iterations.max() > 1
+    assert found.n_iterations.max() > 1  # descent takes one look at most
+
+
+def test_a_sample_has_the_same_code_alone_and_among_others(rng):
+    factors = random_factors([(4, 9), (4, 9)], rng)
+    patches = flat(random_patches(factors, 40, rng))
+    together = solve_l1(factors, patches, 0.02, 1e-5, 1000, solver="descent")
+    for sample in np.argsort(together.n_iterations)[[0, 20, 39]]:
+        alone = solve_l1(factors, patches[[sample]], 0.02, 1e-5, 1000, solver="descent")
+        np.testing.assert_array_equal(alone.codes[0], together.codes[sample])
+
+
+def test_lanes_of_odd_and_even_age_do_not_disturb_each_other(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = flat(random_patches(factors, 100, rng))
+    # 45 iterations make a look at the gaps every 9: lanes that take a new sample then are of other parity.
+    forth, back = (solve_l1(factors, some, 0.5, 1e-2, 45) for some in (patches, patches[::-1].copy()))
+    np.testing.assert_array_equal(back.codes[::-1], forth.codes)
+    assert len(np.unique(forth.n_iterations % 2)) == 2
+
+
+def test_a_sample_that_overflows_does_not_spoil_the_next_one_in_its_lane(rng):
+    factors = random_factors([(4, 7), (5, 6)], rng)
+    patches = flat(random_patches(factors, 40, rng))
+    expected = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
+    patches[0] = 3e38
+    with np.errstate(all="ignore"):
+        found = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
+    np.testing.assert_array_equal(found[1:], expected[1:])
 
 
 def test_descent_at_a_solution_takes_one_look(rng):

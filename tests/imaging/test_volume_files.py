@@ -67,6 +67,18 @@ def test_nifti_with_a_scale_is_read_in_its_units_and_written_in_its_type(nibabel
     np.testing.assert_allclose(written.get_fdata(), volume.pixels / 2, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", ["int16", "uint8", "int64"])
+def test_values_beyond_the_range_of_scaled_integers_are_cut_off(nibabel, tmp_path, rng, dtype):
+    image = nibabel.Nifti1Image(rng.integers(0, 100, SHAPE).astype(dtype), np.eye(4), dtype=dtype)
+    image.header.set_slope_inter(0.5, 3)
+    nibabel.save(image, tmp_path / "scaled.nii")
+    volume = read_volume(tmp_path / "scaled.nii")
+    write_volume(tmp_path / "large.nii", np.full(SHAPE, 1e30), volume)
+    written = nibabel.load(tmp_path / "large.nii")
+    assert (written.dataobj.slope, written.dataobj.inter) == (0.5, 3)
+    np.testing.assert_allclose(written.get_fdata(), 0.5 * np.iinfo(dtype).max + 3, rtol=1e-6)
+
+
 def test_nifti_with_axes_of_length_one_keeps_its_shape(nibabel, tmp_path, values):
     nifti(nibabel, tmp_path / "a.nii", values[..., None])
     volume = read_volume(tmp_path / "a.nii")

@@ -37,7 +37,7 @@ def multiply_tiles(out: Any, matrix: Any, source: Any, source_step: int, n_terms
 
 @kernel
 def multiply_block(operator: Any, lanes: Any, times: int) -> None:
-    """Synthesis and analysis of one block again and again, as every iteration does them."""
+    """Synthesis and analysis of one block again and again, as an iteration of ADMM does them."""
     for _ in range(times):
         synthesize(operator, lanes.codes[0], lanes.residual, lanes.room)
         analyze(operator, lanes.residual, lanes.slope, lanes.room)

@@ -19,10 +19,10 @@ from sedil.learning.run import Progress
 NEAR = 0.05  # dB
 _SIDE, _ATOMS = 8, 16
 _PENALTY = 0.15  # of the peers, for patches of unit length
-_BATCH, _SMALL_BATCH = 512, 128  # of the peers; the first is the default of SPAMS
-_OUR_SMALL_BATCH = 128  # A and B have 256 numbers, a matrix of as many atoms 16,384
+_BATCH = 512  # of the peers: the default of SPAMS
+_SMALL_BATCH = 128  # enough for A and B, which have 256 numbers; a matrix of as many atoms has 16,384
 _WARM_UP = 1024  # patches
-_SMALL = f"sedil.learn_minibatch, batches of {_OUR_SMALL_BATCH}"
+_SMALL = f"sedil.learn_minibatch, batches of {_SMALL_BATCH}"
 _RANDOM, _ODCT = "sedil.learn_minibatch", "sedil.learn_minibatch, from the ODCT"
 _SPAMS, _SKLEARN = "spams.trainDL", "scikit-learn MiniBatch"  # both start from patches
 _SPAMS_SMALL = f"spams.trainDL, batches of {_SMALL_BATCH}"
@@ -76,7 +76,7 @@ def run(setting: Setting) -> Outcome:
     lesson = Lesson(patches, validation_scene(setting), setting)
     learners, notes = peers.installed(
         [
-            partial(_ours, _SMALL, _SMALL_STOPS, initial="random", batch_size=_OUR_SMALL_BATCH),
+            partial(_ours, _SMALL, _SMALL_STOPS, initial="random", batch_size=_SMALL_BATCH),
             partial(_ours, _RANDOM, _STOPS, initial="random"),
             partial(_ours, _ODCT, _STOPS, initial="odct"),
             partial(_spams, _SPAMS_SMALL, _SMALL_BATCH),

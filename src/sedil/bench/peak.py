@@ -77,7 +77,7 @@ def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list
 
 def product_flops(patch_shape: Sequence[int], n_atoms: Sequence[int]) -> int:
     """Sums and products of one synthesis and one analysis of a sample."""
-    terms = sum(prod(patch_shape[: axis + 1]) * prod(n_atoms[axis:]) for axis in range(len(patch_shape)))
+    terms = sum(prod(n_atoms[: axis + 1]) * prod(patch_shape[axis:]) for axis in range(len(patch_shape)))
     return 2 * 2 * terms
 
 

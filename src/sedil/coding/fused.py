@@ -15,9 +15,8 @@ from sedil.coding.fista import CHECK_EVERY as FISTA_CHECK
 from sedil.coding.problem import squared_norm
 from sedil.engines.threads import parallel_map, thread_count
 
-# Looks of descent at all atoms: few samples take more than ten, and where many do they are quicker by FISTA.
-MAX_LOOKS = 30
-_FEW = 0.1  # share of the samples that goes on with descent for as many looks as are allowed
+# Looks of descent at all atoms: few samples take more than ten. Crowded ones are quicker by FISTA.
+MAX_LOOKS, CROWDED_LOOKS = 300, 30
 _CHUNK = 4096  # samples: enough to keep all lanes of a block busy, few enough to share among threads
 
 
@@ -46,7 +45,7 @@ def solve_l1(
     """Codes of flat patches (n, entries), each improved by so many iterations of least squares.
 
     `thresholds` is the penalty, or one per atom (flat); `known` is 1 where data is known, which "fista" alone
-    can take. What "descent" has not solved after some looks at all atoms may go on with "fista". `room`, all
+    can take. What "descent" has not solved after some looks at all atoms goes on with "fista". `room`, all
     zeros, is for the codes.
     """
     codes = _zero_codes(factors, len(patches)) if room is None else room
@@ -56,9 +55,13 @@ def solve_l1(
     seen = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
     task = _Task(factors, patches, seen, thresholds, tolerance, max_iterations, threads)
     if solver == "descent":
-        _descend(task._replace(max_iterations=min(max_iterations, MAX_LOOKS)), initial is not None, result)
-        if max_iterations > MAX_LOOKS:
-            _finish(task._replace(max_iterations=max_iterations - MAX_LOOKS), result)
+        _descend(task, initial is not None, result)
+        left = np.flatnonzero((result.relative_gap > tolerance) & (result.n_iterations < max_iterations))
+        if len(left):
+            rest = FlatResult(*(values[left] for values in result))
+            _iterate(task._replace(patches=patches[left]), "fista", rest)
+            for values, new in zip(result, rest, strict=True):
+                values[left] = new
     else:
         _iterate(task, solver, result)
     if refits:
@@ -82,21 +85,6 @@ class _Task(NamedTuple):
         return self.known[part] if len(self.known) else self.known
 
 
-def _finish(task: _Task, result: FlatResult) -> None:
-    """Go on with the samples that descent has not solved: with descent if they are few, else with FISTA."""
-    left = np.flatnonzero(result.relative_gap > task.tolerance)
-    if not len(left):
-        return
-    rest = FlatResult(*(values[left] for values in result))
-    task = task._replace(patches=task.patches[left])
-    if len(left) <= _FEW * len(result.codes):
-        _descend(task, True, rest)
-    else:
-        _iterate(task, "fista", rest)
-    for values, new in zip(result, rest, strict=True):
-        values[left] = new
-
-
 def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     """Improve the codes in `result`, which are zero unless `warm`, by coordinate descent."""
     from sedil.engines.fused import descent
@@ -104,7 +92,8 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     from sedil.engines.fused.compilation import announced
 
     operator = Operator.create(task.factors)
-    limits = descent.Limits.create(task.tolerance, task.max_iterations)
+    looks = min(task.max_iterations, MAX_LOOKS), min(task.max_iterations, CROWDED_LOOKS)
+    limits = descent.Limits.create(task.tolerance, *looks)
 
     def work(part: slice) -> None:
         room = descent.Descent.create(task.factors, task.thresholds)
@@ -210,7 +199,7 @@ def in_sparse_rows(
     """
     from scipy.sparse import csr_array
 
-    from sedil.engines.fused.rows import gather
+    from sedil.engines.fused.rows import take_nonzeros
 
     count = thread_count(threads)
     rooms: LifoQueue[np.ndarray] = LifoQueue()
@@ -219,11 +208,13 @@ def in_sparse_rows(
 
     def work(part: slice) -> tuple[np.ndarray, ...]:
         room = rooms.get()
-        codes, *others = solve(part, 1, room[: part.stop - part.start])
-        counts = np.empty(len(codes), np.int64)
-        values, columns = gather(codes, counts)  # which leaves zeros
-        rooms.put(room)
-        return values, columns, counts, *others
+        try:
+            codes, *others = solve(part, 1, room[: part.stop - part.start])
+            counts = np.empty(len(codes), np.int64)
+            values, columns = take_nonzeros(codes, counts)  # which leaves zeros
+            return values, columns, counts, *others
+        finally:
+            rooms.put(room)
 
     pieces = list(parallel_map(work, _chunks(n) if n else [slice(0, 0)], count))
     values, columns, counts, *others = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))

@@ -154,7 +154,7 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
         if cleaning.method == "l1":
             limits, refits = L1_LIMITS, 0
         descent, support = Descent.create(cleaning.factors, cleaning.penalty), Support.create(operator)
-        looks = DescentLimits.create(limits.tolerance, limits.max_looks)
+        looks = DescentLimits.create(limits.tolerance, limits.max_looks, limits.max_looks)
         with announced("denoise by l1"):
             denoise_by_l1(operator, descent, looks, support, refits, piece)
     return Sums(place, total.reshape(shape), weight.reshape(shape), n_patches)

@@ -175,7 +175,10 @@ def _write_nifti(path: Path, stream: BinaryIO, values: np.ndarray, facts: dict[s
 def _unscaled(values: np.ndarray, dtype: np.dtype, slope: float, inter: float) -> np.ndarray:
     """The integers that stand for `values` in a file: those that were read are the same again."""
     limits = np.iinfo(dtype)
-    return np.rint((values.astype(np.float64) - inter) / slope).clip(limits.min, limits.max).astype(dtype)
+    largest = float(limits.max)
+    if largest > limits.max:  # 64 bits: the nearest float64 is one too many
+        largest = np.nextafter(largest, 0)
+    return np.rint((values.astype(np.float64) - inter) / slope).clip(limits.min, largest).astype(dtype)
 
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -140,7 +140,7 @@ def analyze(operator, patches, codes, room):
 
 @inner
 def analyze_earlier_axes(operator, patches, room):
-    """`analyze` but for its last product; returns its address. The first half of the room stays free."""
+    """`analyze` but for its last product; returns its address. The first half of the room is free then."""
     last = len(operator.lengths) - 1
     n_before, n_after = ONE, patches.shape[0]
     matrix, source = address(operator.analysis), address(patches)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Event, Timer
+from threading import Event, Lock, Timer
 
 _PATIENCE = 1.0  # seconds
 _ready: set[str] = set()
 _said = Event()
+_saying = Lock()
 
 
 @contextmanager
@@ -32,6 +33,8 @@ def announced(kernel: str) -> Iterator[None]:
 
 
 def _say() -> None:
-    if not _said.is_set():
+    with _saying:
+        if _said.is_set():
+            return
         _said.set()
         print("sedil: compiling for this machine, once ...", file=sys.stderr, flush=True)  # noqa: T201

@@ -36,15 +36,19 @@ _ENTRY = np.float32(0.4)  # atoms that exceed the penalty by this share of the l
 
 
 class Limits(NamedTuple):
-    """When a sample is done: relative duality gap, and looks at all atoms at most."""
+    """When a sample is done: relative duality gap, and looks at all atoms at most.
+
+    `crowded_looks` is for samples that use more atoms than they have entries.
+    """
 
     tolerance: np.float32
     max_looks: int
+    crowded_looks: int
 
     @classmethod
-    def create(cls, tolerance: float, max_looks: int) -> Limits:
+    def create(cls, tolerance: float, max_looks: int, crowded_looks: int) -> Limits:
         """The limits in the types that the kernels are compiled for."""
-        return cls(np.float32(tolerance), max_looks)
+        return cls(np.float32(tolerance), max_looks, crowded_looks)
 
 
 class Descent(NamedTuple):
@@ -338,7 +342,8 @@ def solve_one(operator, descent, limits, size):
     while True:
         largest = look_at_all(operator, descent, size)
         gap = relative_gap(descent, size, energy, largest)
-        if gap <= limits.tolerance or looks == limits.max_looks:
+        most = limits.max_looks if size <= len(descent.patch) else limits.crowded_looks
+        if gap <= limits.tolerance or looks >= most:
             return size, gap, looks
         size, joined = add_violators(operator, descent, size, largest)
         descend(descent, size, _SMALL_STEP if joined else np.float32(0))

@@ -375,6 +375,9 @@ def _load(lanes, lane, sample, patches, known, codes, splits):
     enter(lanes, lane, sample)
     for entry in range(patches.shape[1]):
         lanes.patches[entry, lane] = patches[sample, entry]
+        # The images of the sample before have no weight, but zero times infinity is not zero.
+        lanes.images[0, entry, lane] = 0
+        lanes.images[1, entry, lane] = 0
         if len(known):
             lanes.known[entry, lane] = known[sample, entry]
     for entry in range(codes.shape[1]):

@@ -90,7 +90,7 @@ def add_atom(operator, pursuers, lane, atom):
     """Project the lane's residual away from one more atom; False if that atom brings nothing new."""
     size, entries = pursuers.size[lane], pursuers.residual.shape[0]
     new = pursuers.basis[lane, size]
-    write_atom(operator, atom, pursuers.basis[lane], size)
+    write_atom(operator, atom, new)
     for old in range(size):
         if pursuers.chosen[lane, old] == atom:
             return False

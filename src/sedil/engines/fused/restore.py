@@ -53,7 +53,7 @@ def gather_used(operator, descent, size, support):
             index = flat_index(operator, descent, place)
             support.used[n_atoms] = index
             support.coefficients[n_atoms] = descent.coefficients[place]
-            write_atom(operator, index, support.atoms, n_atoms)
+            write_atom(operator, index, support.atoms[n_atoms])
             n_atoms += 1
     return n_atoms
 

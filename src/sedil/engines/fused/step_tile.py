@@ -43,8 +43,7 @@ def _step_tile_of(n_rows: int, tests: bool) -> Callable[..., None]:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             (matrix, source, n_terms), places = (unpack_tuple(builder, each) for each in arguments[:2])
-            terms = matrix, n_terms, source, index(WIDTH), n_terms
-            slopes = emit_sums(builder, n_rows, VECTORS, *terms, unrolled=True)
+            slopes = emit_sums(builder, n_rows, VECTORS, matrix, n_terms, source, index(WIDTH), n_terms)
             _emit_steps(builder, slopes, tests, arguments[2], *places)
             return context.get_dummy_value()
 

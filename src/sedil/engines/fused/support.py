@@ -57,23 +57,26 @@ class Support(NamedTuple):
 
 
 @inner
-def write_atom(operator, index, atoms, place):
-    """Write the atom of this index, the product of one column per factor, as a row of `atoms`."""
-    atoms[place, 0] = 1
+def write_atom(operator, index, atom):
+    """Write the atom of this index, the product of one column per factor."""
+    atom[0] = 1
     written, start, remaining = 1, 0, 1
     for axis in range(len(operator.counts)):
         remaining *= operator.counts[axis]
     for axis in range(len(operator.counts)):
         length, count = operator.lengths[axis], operator.counts[axis]
         remaining //= count
-        column = start + (index // remaining) * length
+        first = start + (index // remaining) * length
+        column = operator.analysis[first : first + length]
         index %= remaining
-        # The last product first: what it overwrites has been used already.
+        # The last product first: what it overwrites has been used already. Slices, as LLVM makes no
+        # vectors of loops whose places it has to compute.
         for step in range(written):
             old = written - 1 - step
-            value = atoms[place, old]
+            value = atom[old]
+            product = atom[old * length : (old + 1) * length]
             for row in range(length):
-                atoms[place, old * length + row] = value * operator.analysis[column + row]
+                product[row] = value * column[row]
         written *= length
         start += length * count
 
@@ -86,7 +89,7 @@ def gather(operator, support, codes):
         if codes[index] != 0:
             support.used[size] = index
             support.coefficients[size] = codes[index]
-            write_atom(operator, index, support.atoms, size)
+            write_atom(operator, index, support.atoms[size])
             size += 1
     return size
 

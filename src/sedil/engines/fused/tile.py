@@ -11,7 +11,6 @@ Addresses are in bytes, distances in float32 values.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -29,7 +28,6 @@ from sedil.engines.fused.llvm import (
     index,
     load,
     loop_variable,
-    repeat_while,
     vector_pointer,
 )
 
@@ -65,20 +63,9 @@ def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
 
 
 def emit_sums(
-    b: ir.IRBuilder,
-    n_rows: int,
-    n_vectors: int,
-    matrix,
-    matrix_step,
-    source,
-    source_step,
-    n_terms,
-    unrolled: bool = False,
+    b: ir.IRBuilder, n_rows: int, n_vectors: int, matrix, matrix_step, source, source_step, n_terms
 ) -> list[list[Any]]:
-    """Code of the sums of a tile: a loop over k with all sums as its variables; returns them after it.
-
-    If `unrolled`, LLVM may unroll that loop: a few per cent faster at times, and more to compile.
-    """
+    """Code of the sums of a tile: a loop over k with all sums as its variables; returns them after it."""
     matrix, source = (b.inttoptr(address, FLOAT.as_pointer()) for address in (matrix, source))
     matrix_rows = [b.gep(matrix, [b.mul(index(row), matrix_step)]) for row in range(n_rows)]
     before, loop, after = b.block, b.append_basic_block("terms"), b.append_basic_block("sums")
@@ -103,8 +90,7 @@ def emit_sums(
     for old, new in zip(sums, new_sums, strict=True):
         for variable, value in zip(old, new, strict=True):
             loop_variable(variable, ir.Constant(VECTOR, [0.0] * LANES), value, before, loop)
-    repeat = b.cbranch if unrolled else partial(repeat_while, b)
-    repeat(b.icmp_signed("<", next_k, n_terms), loop, after)
+    b.cbranch(b.icmp_signed("<", next_k, n_terms), loop, after)
     b.position_at_end(after)
     return new_sums
 
