@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 Draw = Callable[["Figure", Outcome], None]
 
 _OURS, _OTHERS, _GUIDE = "#0b6e4f", "#8a8f98", "#b0b4ba"
-_COLOURS = ("#0b6e4f", "#c2571a", "#3b5b92", "#8a4f7d")
+_COLOURS = ("#0b6e4f", "#c2571a", "#3b5b92", "#8a4f7d", "#b8a13a", "#5c5c5c")
 _MEMORY_BOUND = 1.5  # GB
 _PEAK_SHARE = 0.25
 
@@ -56,7 +57,7 @@ def _draw_bars(axes: Axes, found: list[Measurement]) -> None:
 def draw_learning(figure: Figure, outcome: Outcome) -> None:
     """PSNR against the time; a ring where a learner is near its end for good."""
     axes = figure.add_subplot()
-    for colour, (name, path) in zip(_COLOURS, _by_contestant(outcome.measurements), strict=False):
+    for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(outcome.measurements), strict=False):
         quality = [each.figures["PSNR"] for each in path]
         axes.plot([each.median for each in path], quality, "o-", ms=3, color=colour, label=name)
         seconds = learning.arrival(path)
@@ -155,7 +156,7 @@ def draw_switch(figure: Figure, outcome: Outcome) -> None:
     best: dict[float, float] = {}
     for each in outcome.measurements:
         best[each.size] = min(best.get(each.size, np.inf), each.median)
-    for colour, (name, path) in zip(_COLOURS, _by_contestant(outcome.measurements), strict=False):
+    for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(outcome.measurements), strict=False):
         ratios = [each.median / best[each.size] for each in path]
         axes.plot([each.size for each in path], ratios, "o-", color=colour, label=name)
         _set_sides(axes, path, "side of a patch; twice as many atoms per axis")
@@ -178,11 +179,13 @@ def _draw_line(axes: Axes, path: list[Measurement], name: str, colour: str) -> N
 
 
 def _set_logarithmic(axis: Any, tell: Callable[[float], str]) -> None:
-    """Logarithmic, with ticks at 1, 2 and 5 as people write them."""
+    """Logarithmic, with ticks at 1, 2 and 5 as people write them, or at 1 and 3 where these are too many."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    low, high = axis.get_view_interval()
+    crowded = high > 1e4 * low  # the numbers would lie across each other
+    axis.set_major_locator(LogLocator(subs=(1, 3) if crowded else (1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, place: tell(value)))
     axis.set_minor_locator(NullLocator())
 
