@@ -11,9 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sedil.engines.fused.columns import multiply_columns
 from sedil.engines.fused.kernel import ONE, inlined, inner, pasted
 from sedil.engines.fused.llvm import WIDTH, address, aligned_zeros
-from sedil.engines.fused.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
+from sedil.engines.fused.tile import COLUMNS
 
 _BYTES = 4
 
@@ -65,23 +66,15 @@ def multiply_axis(matrix, n_rows, n_terms, source, n_before, n_after, target):
     step = n_after * WIDTH
     for _ in range(n_before):
         for column in range(0, step, COLUMNS):
-            multiply_column(matrix, n_rows, n_terms, source + _BYTES * column, target + _BYTES * column, step)
+            place = _BYTES * column
+            multiply_columns(matrix, n_rows, n_terms, source + place, target + place, step)
         source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
 
 
 @pasted
-def multiply_column(entry, n_rows, n_terms, terms, place, step):
-    """Multiply a matrix into some columns; arrays as addresses, rows of source and target `step` apart."""
-    matrix_row, row = _BYTES * n_terms, 0
-    while row + ROWS <= n_rows:
-        tile_of_rows(place, step, entry, n_terms, terms, step, n_terms)
-        row, place, entry = row + ROWS, place + _BYTES * ROWS * step, entry + ROWS * matrix_row
-    while row + 4 <= n_rows:
-        tile_of_four(place, step, entry, n_terms, terms, step, n_terms)
-        row, place, entry = row + 4, place + _BYTES * 4 * step, entry + 4 * matrix_row
-    while row < n_rows:
-        tile_of_one(place, step, entry, n_terms, terms, step, n_terms)
-        row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
+def last_of(operator, factors):
+    """Where the last factor begins, among all of them or their transposes."""
+    return address(factors) + _BYTES * (len(factors) - operator.lengths[-1] * operator.counts[-1])
 
 
 @inner
@@ -105,7 +98,7 @@ def after_last_axis(operator, patches, room):
 def synthesize_last_axis(operator, codes, target):
     """The first product of `synthesize`; the target is an address."""
     length, count = operator.lengths[-1], operator.counts[-1]
-    matrix = address(operator.synthesis) + _BYTES * (len(operator.synthesis) - length * count)
+    matrix = last_of(operator, operator.synthesis)
     multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, ONE, target)
 
 
@@ -133,7 +126,7 @@ def synthesize_earlier_axes(operator, patches, room):
 def analyze(operator, patches, codes, room):
     """Inner products of patches with all atoms: the adjoint of `synthesize`, the last axis last."""
     length, count = operator.lengths[-1], operator.counts[-1]
-    matrix = address(operator.analysis) + _BYTES * (len(operator.analysis) - length * count)
+    matrix = last_of(operator, operator.analysis)
     partial = analyze_earlier_axes(operator, patches, room)
     multiply_axis(matrix, count, length, partial, codes.shape[0] // count, ONE, address(codes))
 

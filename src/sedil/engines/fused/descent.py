@@ -18,15 +18,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sedil.engines.fused.columns import multiply_narrow_columns
 from sedil.engines.fused.kernel import ONE, inlined, inner, kernel, pasted
 from sedil.engines.fused.llvm import LANES, address, aligned_zeros
 from sedil.engines.fused.sheets import add_scaled, clear, lanes_above, subtract_and_compare
-from sedil.engines.fused.tile import (
-    NARROW_ROWS,
-    narrow_tile_of_four,
-    narrow_tile_of_one,
-    narrow_tile_of_rows,
-)
 
 _BYTES = 4
 _LENGTHENING = np.float32(1.4)  # of each step beyond its minimum; below 2, and neighbouring atoms need fewer
@@ -136,25 +131,11 @@ def _padded(matrix: np.ndarray, width: int, value: float = 0) -> np.ndarray:
 @inner
 def multiply_axis(matrix, n_rows, n_terms, source, n_before, step, target):
     """As `blocks.multiply_axis`, for any multiple of LANES as neighbouring columns; arrays as addresses."""
-    matrix_row = _BYTES * n_terms
-    for before in range(n_before):
-        into = target + _BYTES * before * n_rows * step
-        out_of = source + _BYTES * before * n_terms * step
+    for _ in range(n_before):
         for column in range(0, step, LANES):
-            entry = matrix
-            place = into + _BYTES * column
-            terms = out_of + _BYTES * column
-            row = 0
-            while row + NARROW_ROWS <= n_rows:
-                narrow_tile_of_rows(place, step, entry, n_terms, terms, step, n_terms)
-                row += NARROW_ROWS
-                place, entry = place + _BYTES * NARROW_ROWS * step, entry + NARROW_ROWS * matrix_row
-            while row + 4 <= n_rows:
-                narrow_tile_of_four(place, step, entry, n_terms, terms, step, n_terms)
-                row, place, entry = row + 4, place + _BYTES * 4 * step, entry + 4 * matrix_row
-            while row < n_rows:
-                narrow_tile_of_one(place, step, entry, n_terms, terms, step, n_terms)
-                row, place, entry = row + 1, place + _BYTES * step, entry + matrix_row
+            place = _BYTES * column
+            multiply_narrow_columns(matrix, n_rows, n_terms, source + place, target + place, step)
+        source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
 
 
 @pasted

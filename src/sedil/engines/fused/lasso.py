@@ -17,12 +17,13 @@ from sedil.engines.fused.blocks import (
     analyze,
     analyze_earlier_axes,
     half_of,
-    multiply_column,
+    last_of,
     synthesize,
     synthesize_earlier_axes,
     synthesize_last_axis,
     workspace,
 )
+from sedil.engines.fused.columns import multiply_columns
 from sedil.engines.fused.kernel import ONE, inlined, inner, kernel
 from sedil.engines.fused.llvm import address, aligned_zeros
 from sedil.engines.fused.sheets import residual_ahead
@@ -189,8 +190,7 @@ def take_step(operator, lanes, codes, before, image, step, tests):
     addresses.
     """
     length, count = operator.lengths[-1], operator.counts[-1]
-    start = _BYTES * (len(operator.analysis) - length * count)
-    analysis, synthesis = address(operator.analysis) + start, address(operator.synthesis) + start
+    analysis, synthesis = last_of(operator, operator.analysis), last_of(operator, operator.synthesis)
     source = analyze_earlier_axes(operator, lanes.residual, lanes.room)
     target = after_last_axis(operator, image, lanes.room)
     thresholds = address(lanes.thresholds)
@@ -199,7 +199,7 @@ def take_step(operator, lanes, codes, before, image, step, tests):
             weights, uphill = address(lanes.weights) + lane, address(lanes.uphill) + lane
             places = (codes + lane, before + lane, thresholds, weights, uphill)
             step_column((analysis, source + lane, length), places, step, count, tests)
-            multiply_column(synthesis, length, count, before + lane, target + lane, WIDTH)
+            multiply_columns(synthesis, length, count, before + lane, target + lane, WIDTH)
         codes, before = codes + _BYTES * count * WIDTH, before + _BYTES * count * WIDTH
         source, target = source + _BYTES * length * WIDTH, target + _BYTES * length * WIDTH
         thresholds += _BYTES * count
