@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.columns import multiply_columns
+from sedil.engines.fused.columns import multiply_axis
 from sedil.engines.fused.kernel import ONE, inlined, inner, pasted
 from sedil.engines.fused.llvm import WIDTH, address, aligned_zeros
-from sedil.engines.fused.tile import COLUMNS
 
 _BYTES = 4
 
@@ -60,17 +59,6 @@ def half_of(room, half):
     return address(room) + _BYTES * half * room.shape[1] * WIDTH
 
 
-@inner
-def multiply_axis(matrix, n_rows, n_terms, source, n_before, n_after, target):
-    """Multiply a matrix into the axis with so many entries around it; arrays as addresses."""
-    step = n_after * WIDTH
-    for _ in range(n_before):
-        for column in range(0, step, COLUMNS):
-            place = _BYTES * column
-            multiply_columns(matrix, n_rows, n_terms, source + place, target + place, step)
-        source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
-
-
 @pasted
 def last_of(operator, factors):
     """Where the last factor begins, among all of them or their transposes."""
@@ -99,14 +87,14 @@ def synthesize_last_axis(operator, codes, target):
     """The first product of `synthesize`; the target is an address."""
     length, count = operator.lengths[-1], operator.counts[-1]
     matrix = last_of(operator, operator.synthesis)
-    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, ONE, target)
+    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, WIDTH * ONE, target)
 
 
 @inner
 def synthesize_earlier_axes(operator, patches, room):
     """The other products of `synthesize`; `patches` is an address."""
     last = len(operator.lengths) - 1
-    n_before, n_after = ONE, operator.lengths[last]
+    n_before, step = ONE, WIDTH * operator.lengths[last]
     matrix = address(operator.synthesis)
     for axis in range(last):
         n_before *= operator.counts[axis]
@@ -117,8 +105,8 @@ def synthesize_earlier_axes(operator, patches, room):
         n_before //= count
         matrix -= _BYTES * length * count
         target = patches if axis == 0 else half_of(room, (last - axis) % 2)
-        multiply_axis(matrix, length, count, source, n_before, n_after, target)
-        n_after *= length
+        multiply_axis(matrix, length, count, source, n_before, step, target)
+        step *= length
         source = target
 
 
@@ -128,20 +116,20 @@ def analyze(operator, patches, codes, room):
     length, count = operator.lengths[-1], operator.counts[-1]
     matrix = last_of(operator, operator.analysis)
     partial = analyze_earlier_axes(operator, patches, room)
-    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, ONE, address(codes))
+    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, WIDTH * ONE, address(codes))
 
 
 @inner
 def analyze_earlier_axes(operator, patches, room):
     """`analyze` but for its last product; returns its address. The first half of the room is free then."""
     last = len(operator.lengths) - 1
-    n_before, n_after = ONE, patches.shape[0]
+    n_before, step = ONE, WIDTH * patches.shape[0]
     matrix, source = address(operator.analysis), address(patches)
     for axis in range(last):
         length, count = operator.lengths[axis], operator.counts[axis]
-        n_after //= length
+        step //= length
         target = half_of(room, (last - axis) % 2)
-        multiply_axis(matrix, count, length, source, n_before, n_after, target)
+        multiply_axis(matrix, count, length, source, n_before, step, target)
         n_before *= count
         matrix += _BYTES * length * count
         source = target

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.blocks import WIDTH, Operator, analyze, half_of, multiply_axis, synthesize
+from sedil.engines.fused.blocks import WIDTH, Operator, analyze, half_of, synthesize
+from sedil.engines.fused.columns import multiply_axis
 from sedil.engines.fused.kernel import ONE, inner, kernel
 from sedil.engines.fused.llvm import address
 from sedil.engines.fused.tile import LANES, PAIRS, pairs_of_many
@@ -163,13 +164,13 @@ def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, pr
 @inner
 def _add_factor_gradients(operator, codes, room):
     """Add ``sum R (other factors) X^T`` of a block to the vectors of sums of each factor."""
-    start, n_before, n_after = 0 * ONE, ONE, len(room.residual)
+    start, n_before, step = 0 * ONE, ONE, WIDTH * len(room.residual)
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
-        n_after //= length
+        step //= length
         half = _multiply_others(operator, codes, axis, room)
         partial = codes if half < 0 else room.between[half]
-        _add_pairs(room.residual, partial, room.pairs, start, length, count, n_before, n_after)
+        _add_pairs(room.residual, partial, room.pairs, start, length, count, n_before, step)
         n_before *= length
         start += length * count
 
@@ -177,17 +178,17 @@ def _add_factor_gradients(operator, codes, room):
 @inner
 def _multiply_others(operator, codes, skipped, room):
     """Codes multiplied with all factors but one; which half of the room holds them, or -1 if `codes` do."""
-    n_before, n_after, half = ONE, len(codes), -1
+    n_before, step, half = ONE, WIDTH * len(codes), -1
     matrix, source = address(operator.synthesis), address(codes)
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
-        n_after //= count
+        step //= count
         if axis == skipped:
             n_before *= count
         else:
             half = 0 if half < 0 else 1 - half
             target = half_of(room.between, half)
-            multiply_axis(matrix, length, count, source, n_before, n_after, target)
+            multiply_axis(matrix, length, count, source, n_before, step, target)
             source = target
             n_before *= length
         matrix += _BYTES * length * count
@@ -195,9 +196,8 @@ def _multiply_others(operator, codes, skipped, room):
 
 
 @inner
-def _add_pairs(residual, partial, sums, start, length, count, n_before, n_after):
+def _add_pairs(residual, partial, sums, start, length, count, n_before, step):
     """``sums[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair."""
-    step = n_after * WIDTH
     left_gap, right_gap = (length - 1) * step, (count - 1) * step
     n_rows, n_columns = length - length % PAIRS[0], count - count % PAIRS[1]
     for row in range(0, n_rows, PAIRS[0]):

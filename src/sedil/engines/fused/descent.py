@@ -7,7 +7,7 @@ join those in use; descent on these alone, whose mutual products are written out
 instructions per coefficient. Most samples of a photograph are solved after one to three looks at all atoms,
 where FISTA takes tens of products with the whole dictionary.
 
-A *sheet* is a flat array of codes whose last axis is filled up with zeros to whole vectors.
+A *sheet* is a flat array of codes whose last axis is filled up with zeros to whole tiles.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.columns import multiply_narrow_columns
-from sedil.engines.fused.kernel import ONE, inlined, inner, kernel, pasted
+from sedil.engines.fused.columns import multiply_axis
+from sedil.engines.fused.kernel import ONE, inlined, kernel, pasted
 from sedil.engines.fused.llvm import LANES, address, aligned_zeros
 from sedil.engines.fused.sheets import add_scaled, clear, lanes_above, subtract_and_compare
+from sedil.engines.fused.tile import COLUMNS
 
 _BYTES = 4
 _LENGTHENING = np.float32(1.4)  # of each step beyond its minimum; below 2, and neighbouring atoms need fewer
@@ -89,7 +90,7 @@ class Descent(NamedTuple):
     def create(cls, factors: Sequence[np.ndarray], thresholds: float | np.ndarray) -> Descent:
         """For these factors, and a penalty or one per atom (flat)."""
         lengths, counts = zip(*(factor.shape for factor in factors), strict=True)
-        width = _rounded_up(counts[-1], LANES)
+        width = _rounded_up(counts[-1], COLUMNS)
         rows, entries = prod(counts[:-1]), prod(lengths)
         grams = [(factor.T.astype(np.float64) @ factor).astype(np.float32) for factor in factors]
         penalties = np.broadcast_to(thresholds, (prod(counts),)).astype(np.float32).reshape(rows, -1)
@@ -126,16 +127,6 @@ def _padded(matrix: np.ndarray, width: int, value: float = 0) -> np.ndarray:
     sheet[:, : matrix.shape[1]] = matrix
     sheet[:, matrix.shape[1] :] = value
     return sheet
-
-
-@inner
-def multiply_axis(matrix, n_rows, n_terms, source, n_before, step, target):
-    """As `blocks.multiply_axis`, for any multiple of LANES as neighbouring columns; arrays as addresses."""
-    for _ in range(n_before):
-        for column in range(0, step, LANES):
-            place = _BYTES * column
-            multiply_narrow_columns(matrix, n_rows, n_terms, source + place, target + place, step)
-        source, target = source + _BYTES * n_terms * step, target + _BYTES * n_rows * step
 
 
 @pasted

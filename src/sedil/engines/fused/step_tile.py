@@ -29,7 +29,7 @@ from sedil.engines.fused.tile import ROWS, VECTORS, emit_sums
 
 
 def _step_tile_of(n_rows: int, tests: bool) -> Callable[..., None]:
-    """Kernel for so many rows of codes, and the columns of a wide tile; rows of a block are neighbours.
+    """Kernel for so many rows of codes, and the columns of a tile; rows of a block are neighbours.
 
     Its arguments: addresses of the matrix and of what it is multiplied with, and the number of terms;
     addresses of the codes, of those before them, of their thresholds, of the weights of momentum and of the
@@ -43,7 +43,7 @@ def _step_tile_of(n_rows: int, tests: bool) -> Callable[..., None]:
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             (matrix, source, n_terms), places = (unpack_tuple(builder, each) for each in arguments[:2])
-            slopes = emit_sums(builder, n_rows, VECTORS, matrix, n_terms, source, index(WIDTH), n_terms)
+            slopes = emit_sums(builder, n_rows, matrix, n_terms, source, index(WIDTH), n_terms)
             _emit_steps(builder, slopes, tests, arguments[2], *places)
             return context.get_dummy_value()
 

@@ -1,6 +1,6 @@
 """The innermost products, written in LLVM's own vectors.
 
-`tile_of_*`: ``out[i, :] = sum_k matrix[i, k] * source[k, :]`` for a few rows i and one or two vectors;
+`tile_of_*`: ``out[i, :] = sum_k matrix[i, k] * source[k, :]`` for a few rows i and sixteen columns;
 `pairs_of_many`: ``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]`` for a few rows i and j and the lanes
 of one vector. All sums stay in registers from the first k to the last. Numba cannot say this: without a
 promise that arrays do not overlap, LLVM loads and stores each sum once per term, at a third of the speed.
@@ -31,14 +31,14 @@ from sedil.engines.fused.llvm import (
     vector_pointer,
 )
 
-ROWS = 8 if HAS_WIDE_VECTORS else 4  # rows of a tile: twice as many sums must fit into the registers
-NARROW_ROWS = 8  # of a tile of one vector
-VECTORS = 2  # of a row of a wide tile
+# Eight sums in registers keep the units busy that multiply and add; one row of two vectors needs fewer loads,
+# eight rows of one vector fewer columns at a time.
+ROWS, VECTORS = (8, 1) if HAS_WIDE_VECTORS else (4, 2)
 COLUMNS = LANES * VECTORS
 
 
-def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
-    """Kernel for so many rows, and vectors of columns.
+def _tile_of(n_rows: int) -> Callable[..., None]:
+    """Kernel for so many rows, and COLUMNS columns.
 
     Its arguments: address of the first sum and distance of its rows, address and row distance of the matrix
     (its columns are neighbours), address and row distance of the source, number of terms.
@@ -51,7 +51,7 @@ def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             out, out_step, *product = arguments
             first = builder.inttoptr(out, FLOAT.as_pointer())
-            for row, values in enumerate(emit_sums(builder, n_rows, n_vectors, *product)):
+            for row, values in enumerate(emit_sums(builder, n_rows, *product)):
                 out_row = builder.gep(first, [builder.mul(index(row), out_step)])
                 for vector, value in enumerate(values):
                     builder.store(value, vector_pointer(builder, out_row, vector), align=4)
@@ -63,7 +63,7 @@ def _tile_of(n_rows: int, n_vectors: int) -> Callable[..., None]:
 
 
 def emit_sums(
-    b: ir.IRBuilder, n_rows: int, n_vectors: int, matrix, matrix_step, source, source_step, n_terms
+    b: ir.IRBuilder, n_rows: int, matrix, matrix_step, source, source_step, n_terms
 ) -> list[list[Any]]:
     """Code of the sums of a tile: a loop over k with all sums as its variables; returns them after it."""
     matrix, source = (b.inttoptr(address, FLOAT.as_pointer()) for address in (matrix, source))
@@ -73,9 +73,9 @@ def emit_sums(
 
     b.position_at_end(loop)
     k = b.phi(INDEX)
-    sums = [[b.phi(VECTOR) for _ in range(n_vectors)] for _ in range(n_rows)]
+    sums = [[b.phi(VECTOR) for _ in range(VECTORS)] for _ in range(n_rows)]
     source_row = b.gep(source, [b.mul(k, source_step)])
-    columns = [load(b, source_row, vector) for vector in range(n_vectors)]
+    columns = [load(b, source_row, vector) for vector in range(VECTORS)]
     new_sums = []
     for row, old in zip(matrix_rows, sums, strict=True):
         entry = broadcast(b, b.load(b.gep(row, [k])))
@@ -175,11 +175,8 @@ def _emit_pairs(
             b.store(value, place, align=4)
 
 
-tile_of_rows = _tile_of(ROWS, VECTORS)
-tile_of_four = _tile_of(4, VECTORS)
-tile_of_one = _tile_of(1, VECTORS)
-narrow_tile_of_rows = _tile_of(NARROW_ROWS, 1)
-narrow_tile_of_four = _tile_of(4, 1)
-narrow_tile_of_one = _tile_of(1, 1)
+tile_of_rows = _tile_of(ROWS)
+tile_of_four = _tile_of(4)
+tile_of_one = _tile_of(1)
 PAIRS = (4, 4 if HAS_WIDE_VECTORS else 2)  # rows of either side whose sums fit into the registers
 pairs_of_many = _pairs_of(*PAIRS)
