@@ -1,5 +1,6 @@
 """Codes as a sparse matrix: the same numbers without the zeros."""
 
+import tracemalloc
 from threading import Thread
 
 import numpy as np
@@ -43,6 +44,18 @@ def test_same_numbers_as_dense_codes(many_parts, name):
     assert rows.dtype == np.float32
     assert 0 < rows.nnz == np.count_nonzero(dense) < dense.size
     np.testing.assert_allclose(rows.toarray(), dense.reshape(70, 30), rtol=1e-4, atol=1e-5)
+
+
+def test_the_peak_of_memory_is_below_the_size_of_the_patches():
+    patches = np.tile(training_patches(100, (8, 8)).astype(np.float32), (600, 1, 1))
+    dictionary = sedil.odct((8, 8), (16, 16)).like(patches)
+    tracemalloc.start()
+    rows = sedil.sparse_code(dictionary, patches, 2.0, sparse=True, threads=1)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert rows.nnz > 0
+    assert rows.indices.dtype == rows.indptr.dtype == np.int32
+    assert peak < patches.nbytes < 4 * rows.shape[0] * rows.shape[1] / 2
 
 
 def test_all_leading_axes_become_rows_in_order():

@@ -11,7 +11,8 @@ import numpy as np, sedil, sedil.engines.fused as fused
 patches = np.random.default_rng(0).standard_normal((40, 4, 4)).astype(np.float32)
 dictionary = sedil.odct((4, 4), (6, 6)).like(patches)
 for solver in ("descent", "fista"):
-    sedil.sparse_code(dictionary, patches, 0.5, solver=solver)
+    codes = sedil.sparse_code(dictionary, patches, 0.5, solver=solver)
+    sedil.sparse_code(dictionary, patches, 0.5, solver=solver, initial=codes)
 sedil.denoise(patches.reshape(32, 20), 1.0, dictionary)
 sedil.learn(patches, (6, 6), max_iterations=2, random_state=0)
 for module in pkgutil.iter_modules(fused.__path__):

@@ -1,11 +1,13 @@
 """The fused engine against the portable one, its oracle."""
 
+import gc
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -367,6 +369,19 @@ def test_quick_calls_say_nothing(monkeypatch, capsys):
     with compilation.announced("some kernel"):
         pass
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_garbage_is_collected_again_after_compilation_if_it_was_before(monkeypatch, was_on):
+    monkeypatch.setattr(compilation, "_ready", set())
+    (gc.enable if was_on else gc.disable)()
+    try:
+        with suppress(ZeroDivisionError), compilation.announced("some kernel"):
+            assert not gc.isenabled()
+            raise ZeroDivisionError
+        assert gc.isenabled() == was_on
+    finally:
+        gc.enable()
 
 
 CACHED = """

@@ -91,15 +91,15 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     from sedil.engines.fused.blocks import Operator
     from sedil.engines.fused.compilation import announced
 
-    operator = Operator.create(task.factors)
+    operator, solve = Operator.create(task.factors), descent.solve_from if warm else descent.solve
     looks = min(task.max_iterations, MAX_LOOKS), min(task.max_iterations, CROWDED_LOOKS)
     limits = descent.Limits.create(task.tolerance, *looks)
 
     def work(part: slice) -> None:
         room = descent.Descent.create(task.factors, task.thresholds)
-        descent.solve(operator, room, limits, task.patches[part], warm, *(values[part] for values in result))
+        solve(operator, room, limits, task.patches[part], *(values[part] for values in result))
 
-    with announced("l1 coding"):
+    with announced("descent from codes" if warm else "descent"):
         _for_each_chunk(work, len(task.patches), task.threads)
 
 
@@ -122,7 +122,7 @@ def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
         results = (values[part] for values in result)
         lasso.solve(operator, lanes, rule, splitting, splits, patches[part], task.known_of(part), *results)
 
-    with announced("l1 coding"):
+    with announced("FISTA and ADMM"):
         _for_each_chunk(work, len(patches), task.threads)
 
 
@@ -216,9 +216,12 @@ def in_sparse_rows(
         finally:
             rooms.put(room)
 
-    pieces = list(parallel_map(work, _chunks(n) if n else [slice(0, 0)], count))
-    values, columns, counts, *others = (np.concatenate(arrays) for arrays in zip(*pieces, strict=True))
+    pieces = list(zip(*parallel_map(work, _chunks(n) if n else [slice(0, 0)], count), strict=True))
+    # One kind after the other, so that its pieces are given back before the next one is put together.
+    values, columns, counts, *others = (np.concatenate(pieces.pop(0)) for _ in range(len(pieces)))
     ends = np.concatenate([[0], np.cumsum(counts)])
+    if len(values) <= np.iinfo(columns.dtype).max:
+        ends = ends.astype(columns.dtype)  # else the columns would become as wide as the ends
     n_atoms = prod(factor.shape[1] for factor in factors)
     return csr_array((values, columns, ends), shape=(n, n_atoms)), *others
 

@@ -337,21 +337,35 @@ def flat_index(operator, descent, place):
 
 
 @kernel
-def solve(operator, descent, limits, patches, warm, codes, gaps, looks):
-    """Codes (n, atoms) of all `patches` (n, entries), in place of the first ones: zeros unless `warm`.
+def solve(operator, descent, limits, patches, codes, gaps, looks):
+    """Codes (n, atoms) of all `patches` (n, entries), in place of zeros.
 
     Their gaps and numbers of looks go into `gaps` and `looks`, (n,).
     """
     for sample in range(len(patches)):
         size = copy_patch(patches[sample], descent)
-        if warm:
-            size = start_from(operator, descent, codes[sample])
-            for index in range(codes.shape[1]):
-                codes[sample, index] = 0
         size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, size)
-        for place in range(size):
-            codes[sample, flat_index(operator, descent, place)] = descent.coefficients[place]
-        forget(descent, size)
+        hand_out(operator, descent, size, codes[sample])
+
+
+@kernel
+def solve_from(operator, descent, limits, patches, codes, gaps, looks):
+    """As `solve`, from the codes at hand. A kernel of its own, as few need it and all would wait for it."""
+    for sample in range(len(patches)):
+        copy_patch(patches[sample], descent)
+        size = start_from(operator, descent, codes[sample])
+        for index in range(codes.shape[1]):
+            codes[sample, index] = 0
+        size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, size)
+        hand_out(operator, descent, size, codes[sample])
+
+
+@pasted
+def hand_out(operator, descent, size, code):
+    """Write the coefficients into a code of zeros, and let no atom be in use."""
+    for place in range(size):
+        code[flat_index(operator, descent, place)] = descent.coefficients[place]
+    forget(descent, size)
 
 
 @pasted
