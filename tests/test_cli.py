@@ -169,6 +169,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         (["learn", "pictures", "-o", "d.npz", "--picture", "d"], "to d: it has no suffix: use .png."),
         (["learn", "pictures", "-o", "d" * 250 + ".npz"], ".npz: File name too long."),
         (["learn", "pictures", "-o", "d.npz", "--checkpoint", "empty"], "empty is a folder: give the name"),
+        (
+            ["learn", "pictures", "-o", "d", "--checkpoint", "./d.npz"],
+            "d.npz is where the result goes: choose",
+        ),
         (["learn", "no[/x].png", "-o", "d.npz"], "There is no file or folder no[/x].png."),
         (["learn", "no[b].png", "-o", "d.npz"], "There is no file or folder no[b].png."),
         (["learn", ":cat:.png", "-o", "d.npz"], "There is no file or folder :cat:.png."),
@@ -303,7 +307,8 @@ def test_show_makes_info_readable(tmp_path):
         "objective": 0.0681559872915092,
         "images": [f"{k}.png" for k in range(9)],
         "signal_shape": [8, 4],
-        "recipe": {"n_atoms": [16, 16], "scale": 8.0, "waves": 0.1},
+        "recipe": {"n_atoms": [16, 16], "engine": None, "scale": 8.0, "waves": 0.1},
+        "engine": None,
     }
     sedil.SeparableDictionary([np.eye(2)], info=info).save(tmp_path / "d.npz")
     words = " ".join(run("show", tmp_path / "d.npz").output.replace("│", " ").split())
@@ -315,6 +320,7 @@ def test_show_makes_info_readable(tmp_path):
         "recipe atoms: 16x16; scale: 8; waves: 0.1",
     ):
         assert part in words
+    assert "engine" not in words
 
 
 # denoise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
@@ -130,40 +130,79 @@ def sparse_code(
     errors.require_positive(penalty, "penalty")
     errors.require_positive(tolerance, "tolerance")
     errors.require_count(max_iterations, "max_iterations", minimum=1)
-    solver = _choose_solver(solver, engine, mask, max(dictionary.n_atoms))
-    weights = _checked_weights(dictionary, weights)
-    initial = _checked_initial(dictionary, initial, patches)
-    refits = REFIT_ITERATIONS if method == "refit" else 0
+    task = _L1Task(
+        dictionary,
+        patches,
+        mask,
+        _checked_initial(dictionary, initial, patches),
+        penalty,
+        _checked_weights(dictionary, weights),
+        _choose_solver(solver, engine, mask, max(dictionary.n_atoms)),
+        tolerance,
+        max_iterations,
+        REFIT_ITERATIONS if method == "refit" else 0,
+    )
     if engine == "fused":
-        flat = _flat(patches, dictionary.patch_shape)
-        known = None if mask is None else ~_flat(mask, dictionary.patch_shape)
-        start = None if initial is None else _flat(initial, dictionary.n_atoms)
-        thresholds = penalty if weights is None else penalty * weights.ravel()
+        codes, gaps, n_iterations = _fused_l1(task, sparse, threads)
+    else:
+        codes, gaps, n_iterations = _portable_l1(task)
+        codes = _as_asked(codes, dictionary, sparse)
+    _warn_if_unfinished(gaps, n_iterations, tolerance)
+    return codes
 
-        def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> FlatResult:
-            return solve_l1(
-                dictionary.factors,
-                flat[part],
-                thresholds,
-                tolerance,
-                max_iterations,
-                known=None if known is None else known[part],
-                initial=None if start is None else start[part],
-                refits=refits,
-                solver=solver,
-                threads=threads,
-                room=room,
-            )
 
-        codes, gaps, n_iterations = _solved(solve, patches, dictionary, sparse, threads)
-        _warn_if_unfinished(gaps, int(n_iterations.max(initial=0)), tolerance)
-        return codes
-    problem = _packed_problem(dictionary, patches, penalty, weights, mask)
-    packed_initial = None if initial is None else _packed(initial, len(dictionary.factors))
-    result = SOLVERS[solver](problem, tolerance, max_iterations, packed_initial)
-    _warn_if_unfinished(result.relative_gap, result.n_iterations, tolerance)
-    codes = refit(problem, result.codes, refits) if refits else result.codes
-    return _as_asked(_unpacked(codes, patches, dictionary), dictionary, sparse)
+class _L1Task(NamedTuple):
+    """What "l1" and "refit" are asked for; see `sparse_code`."""
+
+    dictionary: SeparableDictionary
+    patches: Array
+    mask: Array | None
+    initial: Array | None
+    penalty: float
+    weights: Array | None
+    solver: str
+    tolerance: float
+    max_iterations: int
+    refits: int
+
+
+def _fused_l1(task: _L1Task, sparse: bool, threads: int | None) -> tuple[Any, np.ndarray, int]:
+    """Codes, their relative duality gaps, and the iterations of the slowest."""
+    dictionary = task.dictionary
+    flat = _flat(task.patches, dictionary.patch_shape)
+    known = None if task.mask is None else ~_flat(task.mask, dictionary.patch_shape)
+    start = None if task.initial is None else _flat(task.initial, dictionary.n_atoms)
+    thresholds = task.penalty if task.weights is None else task.penalty * task.weights.ravel()
+
+    def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> FlatResult:
+        return solve_l1(
+            dictionary.factors,
+            flat[part],
+            thresholds,
+            task.tolerance,
+            task.max_iterations,
+            known=None if known is None else known[part],
+            initial=None if start is None else start[part],
+            refits=task.refits,
+            solver=task.solver,
+            threads=threads,
+            room=room,
+        )
+
+    codes, gaps, n_iterations = _solved(solve, task.patches, dictionary, sparse, threads)
+    return codes, gaps, int(n_iterations.max(initial=0))
+
+
+def _portable_l1(task: _L1Task) -> tuple[Array, Array, int]:
+    """As `_fused_l1`, the codes dense."""
+    factors, n_axes = task.dictionary.factors, len(task.dictionary.factors)
+    initial = None if task.initial is None else _packed(task.initial, n_axes)
+    mask = None if task.mask is None else _packed(task.mask, n_axes)
+    patches = _packed(task.patches, n_axes)
+    problem = LassoProblem.create(factors, patches, task.penalty, task.weights, mask)
+    result = SOLVERS[task.solver](problem, task.tolerance, task.max_iterations, initial)
+    codes = refit(problem, result.codes, task.refits) if task.refits else result.codes
+    return _unpacked(codes, task.patches, task.dictionary), result.relative_gap, result.n_iterations
 
 
 def _solved(
@@ -203,18 +242,6 @@ def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_ato
             f"The solver {_DESCENT!r} needs the fused engine (float32 NumPy arrays): use solver='fista'."
         )
     return solver
-
-
-def _packed_problem(
-    dictionary: SeparableDictionary,
-    patches: Array,
-    penalty: float,
-    weights: Array | None,
-    mask: Array | None,
-) -> LassoProblem:
-    n_axes = len(dictionary.factors)
-    packed_mask = None if mask is None else _packed(mask, n_axes)
-    return LassoProblem.create(dictionary.factors, _packed(patches, n_axes), penalty, weights, packed_mask)
 
 
 def _warn_if_unfinished(relative_gap: Array, n_iterations: int, tolerance: float) -> None:

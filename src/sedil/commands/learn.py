@@ -116,6 +116,8 @@ def learn(
         files = find_training_files(images, len(patch))
         output, picture = _places(output, picture, files, force)
         if checkpoint is not None:
+            if checkpoint.resolve() in (output.resolve(), picture.resolve()):
+                raise FileExistsError(f"{checkpoint} is where the result goes: choose another --checkpoint.")
             require_writable(checkpoint)
         sides = (prod(patch),) if unstructured else patch
         n_atoms = atoms_per_axis(atoms, sides)

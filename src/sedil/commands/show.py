@@ -52,7 +52,8 @@ def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
     table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
     table.add_row("precision", str(dictionary.factors[0].dtype))
     for key, value in dictionary.info.items():
-        table.add_row(_label(key), _readable(key, value))
+        if value is not None:
+            table.add_row(_label(key), _readable(key, value))
     return table
 
 
@@ -69,7 +70,9 @@ def _readable(key: str, value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, dict):
-        return "; ".join(f"{_label(name)}: {_readable(name, part)}" for name, part in value.items())
+        return "; ".join(
+            f"{_label(name)}: {_readable(name, part)}" for name, part in value.items() if part is not None
+        )
     if isinstance(value, list | tuple):
         if key in _SHAPES:
             return format_shape(value)
