@@ -3,7 +3,7 @@ import pytest
 
 from random_things import random_point, random_tangent
 from sedil import spheres
-from sedil.manifold import Point, ProductManifold, combine, negate
+from sedil.manifold import Geodesic, Point, ProductManifold, combine, negate
 
 N = 3
 
@@ -54,7 +54,7 @@ def test_gradient_represents_the_derivative_in_its_metric(n_axes, codes_weight, 
 def test_geodesic_moves_codes_straight_and_factors_on_their_spheres(n_axes, rng):
     point = random_point(n_axes, N, rng)
     direction = random_tangent(point, rng)
-    end = manifold(n_axes).geodesic(point, direction, 0.4)
+    end = Geodesic(point, direction).at(0.4)
     np.testing.assert_allclose(end.codes, point.codes + 0.4 * direction.codes)
     for k in range(n_axes):
         np.testing.assert_array_equal(
@@ -65,7 +65,7 @@ def test_geodesic_moves_codes_straight_and_factors_on_their_spheres(n_axes, rng)
 def test_transport_leaves_codes_and_carries_each_factor(n_axes, rng):
     point = random_point(n_axes, N, rng)
     direction, tangent = random_tangent(point, rng), random_tangent(point, rng)
-    carried = manifold(n_axes).transport(tangent, point, direction, 0.4)
+    (carried,) = Geodesic(point, direction).carry(0.4, tangent)
     assert carried.codes is tangent.codes
     for k in range(n_axes):
         np.testing.assert_array_equal(
@@ -78,7 +78,7 @@ def test_transport_keeps_inner_products_in_any_metric(n_axes, rng):
     geometry = manifold(n_axes, 0.3, 11.0)
     point = random_point(n_axes, N, rng)
     direction, left, right = (random_tangent(point, rng) for _ in range(3))
-    carried = [geometry.transport(tangent, point, direction, 1.3) for tangent in (left, right)]
+    carried = Geodesic(point, direction).carry(1.3, left, right)
     assert geometry.inner(*carried) == pytest.approx(geometry.inner(left, right), abs=1e-14)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sedil import spheres
@@ -44,37 +44,57 @@ class ProductManifold(NamedTuple):
 
     def inner(self, left: Point, right: Point) -> float:
         """Inner product of two tangent vectors, summed in float64. Paper: Eq. (24)."""
-        weights = (self.codes_weight, *self.factor_weights)
-        pairs = zip(weights, left.blocks(), right.blocks(), strict=True)
+        codes = self.codes_weight * _dot(left.codes, right.codes)
+        return codes + self.inner_of_factors(left.factors, right.factors)
+
+    def inner_of_factors(self, left: Sequence[Array], right: Sequence[Array]) -> float:
+        """The part of `inner` without the codes."""
+        pairs = zip(self.factor_weights, left, right, strict=True)
         return sum(weight * _dot(a, b) for weight, a, b in pairs)
 
     def riemannian_gradient(self, point: Point, euclidean: Point) -> Point:
         """Direction of steepest ascent at `point` in this metric. Paper: Eq. (18), (23)."""
-        factors = tuple(
-            spheres.project(factor, gradient) / weight
-            for factor, gradient, weight in zip(
-                point.factors, euclidean.factors, self.factor_weights, strict=True
-            )
-        )
+        factors = self.gradient_of_factors(point.factors, euclidean.factors)
         return Point(euclidean.codes / self.codes_weight, factors)
 
-    def geodesic(self, point: Point, direction: Point, step: float) -> Point:
-        """The point reached from `point` after `step` along `direction`. Paper: Eq. (27)."""
-        factors = _each(spheres.geodesic, step, point, direction)
-        return Point(point.codes + step * direction.codes, factors)
+    def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
+        """The part of `riemannian_gradient` without the codes."""
+        triples = zip(factors, euclidean, self.factor_weights, strict=True)
+        return tuple(spheres.project(factor, slope) / weight for factor, slope, weight in triples)
 
-    def transport(self, tangent: Point, point: Point, direction: Point, step: float) -> Point:
-        """`tangent` carried to the end of that geodesic. Paper: Eq. (30)."""
-        return Point(tangent.codes, _each(spheres.transport, step, tangent, point, direction))
+
+class Geodesic:
+    """The way from `point` along `direction`."""
+
+    def __init__(self, point: Point, direction: Point) -> None:
+        self._point, self._direction = point, direction
+        self._circles = circles(point.factors, direction.factors)
+
+    def at(self, step: float) -> Point:
+        """The point that it reaches after `step`. Paper: Eq. (27)."""
+        factors = tuple(each.at(step) for each in self._circles)
+        return Point(self._point.codes + step * self._direction.codes, factors)
+
+    def carry(self, step: float, *tangents: Point) -> list[Point]:
+        """Tangent vectors at its start, carried to that point. Paper: Eq. (30)."""
+        per_axis = zip(*(tangent.factors for tangent in tangents), strict=True)
+        carried = [each.carry(step, *arrays) for each, arrays in zip(self._circles, per_axis, strict=True)]
+        return [
+            Point(tangent.codes, tuple(arrays[k] for arrays in carried)) for k, tangent in enumerate(tangents)
+        ]
+
+
+def circles(factors: Sequence[Array], directions: Sequence[Array]) -> tuple[spheres.Circles, ...]:
+    """The great circles of each factor."""
+    return tuple(map(spheres.Circles.along, factors, directions))
 
 
 class FixedFactors(ProductManifold):
     """The same with the factors held where they are: only the codes move."""
 
-    def riemannian_gradient(self, point: Point, euclidean: Point) -> Point:
-        """Direction of steepest ascent of the codes."""
-        still = tuple(0 * factor for factor in point.factors)
-        return Point(euclidean.codes / self.codes_weight, still)
+    def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
+        """None: they stay."""
+        return tuple(0 * factor for factor in factors)
 
 
 def combine(left: Point, scale: float, right: Point) -> Point:
@@ -86,11 +106,6 @@ def combine(left: Point, scale: float, right: Point) -> Point:
 def negate(tangent: Point) -> Point:
     """``-tangent``."""
     return Point.from_blocks(*(-block for block in tangent.blocks()))
-
-
-def _each(function: Callable[..., Array], step: float, *points: Point) -> tuple[Array, ...]:
-    per_axis = zip(*(point.factors for point in points), strict=True)
-    return tuple(function(*arrays, step) for arrays in per_axis)
 
 
 def _dot(left: Array, right: Array) -> float:

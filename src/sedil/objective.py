@@ -130,16 +130,24 @@ def coherence(factor: Array) -> float:
 
     Infinite once two atoms coincide, so that a line search backs off.
     """
-    gap = _coherence_gap(factor)
-    xp = namespace(gap)
+    return barrier(off_diagonal_gram(factor))
+
+
+def barrier(gram: Array) -> float:
+    """`coherence` of atoms with these inner products."""
+    xp = namespace(gram)
+    gap = 1 - gram * gram
     if float(xp.min(gap)) <= COINCIDENCE:
         return inf
     return -0.5 * float(xp.sum(xp.log(gap)))
 
 
-def coherence_gradient(factor: Array) -> Array:
-    """Euclidean gradient of `coherence`: column i is ``sum_j 2 g_ij / (1 - g_ij^2) d_j``."""
-    gram = _off_diagonal_gram(factor)
+def coherence_gradient(factor: Array, gram: Array | None = None) -> Array:
+    """Euclidean gradient of `coherence`: column i is ``sum_j 2 g_ij / (1 - g_ij^2) d_j``.
+
+    `gram` is the `off_diagonal_gram` of the factor, if it is at hand.
+    """
+    gram = off_diagonal_gram(factor) if gram is None else gram
     xp = namespace(gram)
     slope = 2 * gram / (1 - gram * gram)
     return xp.astype(xp.matmul(xp.astype(factor, xp.float64), slope), factor.dtype)
@@ -155,7 +163,8 @@ def _half_mean_square(residual: Array) -> float:
     return 0.5 * float(xp.sum(residual * residual, dtype=xp.float64)) / residual.shape[-1]
 
 
-def _off_diagonal_gram(factor: Array) -> Array:
+def off_diagonal_gram(factor: Array) -> Array:
+    """Inner products of different atoms in float64, with zeros in place of those of an atom with itself."""
     xp = namespace(factor)
     # float32 columns have unit length to 1e-7 only, which would hide that two of them coincide.
     factor = spheres.normalize(xp.astype(factor, xp.float64))
@@ -164,13 +173,8 @@ def _off_diagonal_gram(factor: Array) -> Array:
     return gram * (1 - identity)
 
 
-def _coherence_gap(factor: Array) -> Array:
-    gram = _off_diagonal_gram(factor)
-    return 1 - gram * gram
-
-
 def mutual_coherence(factor: Array) -> float:
     """Largest |inner product| of two different atoms of one factor. Paper: Eq. (6)."""
-    gram = _off_diagonal_gram(factor)
+    gram = off_diagonal_gram(factor)
     xp = namespace(gram)
     return min(float(xp.max(xp.abs(gram))), 1.0)

@@ -6,6 +6,8 @@ library that follows the array API standard. Products of such manifolds are in `
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sedil.engines.portable import Array, namespace
@@ -26,15 +28,43 @@ def project(point: Array, matrix: Array) -> Array:
     return matrix - point * _column_dots(point, matrix)
 
 
-def geodesic(point: Array, direction: Array, step: float) -> Array:
-    """Walk each column along its great circle. Paper: Eq. (25), (26).
+class Circles(NamedTuple):
+    """The great circles of all columns: where they begin, where they lead, and how fast they are walked.
 
-    Deviation: columns are normalised at the end, so that rounding does not build up over
-    thousands of steps.
+    A column without speed has no direction either, and stays where it is.
     """
-    speed = _column_norms(direction)
-    xp = namespace(point)
-    return normalize(point * xp.cos(step * speed) + direction * _sin_over(speed, step))
+
+    point: Array
+    unit: Array
+    speed: Array
+
+    @classmethod
+    def along(cls, point: Array, direction: Array) -> Circles:
+        """From a point along a tangent vector."""
+        speed = _column_norms(direction)
+        return cls(point, direction / _nonzero(speed), speed)
+
+    def at(self, step: float) -> Array:
+        """Where the walk leads. Paper: Eq. (25), (26).
+
+        Deviation: columns are normalised at the end, so that rounding does not build up over
+        thousands of steps.
+        """
+        xp = namespace(self.point)
+        angle = step * self.speed
+        return normalize(self.point * xp.cos(angle) + self.unit * xp.sin(angle))
+
+    def carry(self, step: float, *tangents: Array) -> tuple[Array, ...]:
+        """Carry tangent vectors along to where the walk leads, keeping lengths. Paper: Eq. (28), (29)."""
+        xp = namespace(self.point)
+        angle = step * self.speed
+        turn = self.point * xp.sin(angle) + self.unit * (1 - xp.cos(angle))
+        return tuple(tangent - _column_dots(tangent, self.unit) * turn for tangent in tangents)
+
+
+def geodesic(point: Array, direction: Array, step: float) -> Array:
+    """Walk each column along its great circle. Paper: Eq. (25), (26)."""
+    return Circles.along(point, direction).at(step)
 
 
 def direction_to(point: Array, end: Array) -> Array:
@@ -50,12 +80,8 @@ def direction_to(point: Array, end: Array) -> Array:
 
 
 def transport(tangent: Array, point: Array, direction: Array, step: float) -> Array:
-    """Carry `tangent` along the geodesic to its end, keeping lengths. Paper: Eq. (28), (29)."""
-    xp = namespace(point)
-    speed = _column_norms(direction)
-    unit = direction / _nonzero(speed)
-    along = _column_dots(tangent, unit)
-    return tangent - along * (point * xp.sin(step * speed) + unit * (1 - xp.cos(step * speed)))
+    """Carry `tangent` along the geodesic to its end. Paper: Eq. (28), (29)."""
+    return Circles.along(point, direction).carry(step, tangent)[0]
 
 
 def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
@@ -87,8 +113,3 @@ def _nonzero(speed: Array) -> Array:
     """`speed` with ones in place of zeros: Eq. (25) and (28) leave a resting column where it is."""
     xp = namespace(speed)
     return xp.where(speed > 0, speed, xp.ones_like(speed))
-
-
-def _sin_over(speed: Array, step: float) -> Array:
-    xp = namespace(speed)
-    return xp.where(speed > 0, xp.sin(step * speed) / _nonzero(speed), step * xp.ones_like(speed))

@@ -9,7 +9,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.learning import conjugate_gradient
 from sedil.learning.conjugate_gradient import advance, hybrid_beta, start
 from sedil.learning.line_search import LineSearch
-from sedil.manifold import Point, ProductManifold, negate
+from sedil.manifold import Geodesic, Point, ProductManifold, negate
 from sedil.objective import Objective, Weights
 
 CONSTANTS = LineSearch()
@@ -73,16 +73,14 @@ def test_one_iteration_follows_algorithm_2_line_by_line(n_axes, rng):
         new = advance(cost, geometry, old, CONSTANTS)
         slope = geometry.inner(old.gradient, old.direction)
         assert slope < 0
-        reached = geometry.geodesic(old.point, old.direction, new.step_size)
+        geodesic = Geodesic(old.point, old.direction)
+        reached = geodesic.at(new.step_size)
         value = cost.at(reached).value
         assert new.terms.total == pytest.approx(value, rel=1e-14)
         assert value <= old.reference.value + CONSTANTS.c2 * new.step_size * slope
 
         gradient = geometry.riemannian_gradient(reached, cost.at(reached).gradient())
-        carried = [
-            geometry.transport(tangent, old.point, old.direction, new.step_size)
-            for tangent in (old.direction, old.gradient)
-        ]
+        carried = geodesic.carry(new.step_size, old.direction, old.gradient)
         z = Point.from_blocks(*(a - b for a, b in zip(gradient.blocks(), carried[1].blocks(), strict=True)))
         hs = geometry.inner(gradient, z) / geometry.inner(carried[0], z)
         dy = geometry.inner(gradient, gradient) / geometry.inner(carried[0], z)

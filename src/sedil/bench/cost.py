@@ -73,8 +73,9 @@ def _fused(setting: Setting, place: Place) -> Contestant:
 
     def evaluate() -> tuple[float, float]:
         # A step of length zero: the codes stay where they are, and their gradient is the Euclidean one.
-        sums, factors, products = objective.gradient_along(place.factors, codes, still, 0.0, gradient, 1.0)
-        return objective.terms(place.factors, *sums).total, float(products[0]) + _squared(*factors)
+        there = objective.place(place.factors)
+        sums, factors, products = objective.gradient_along(there, codes, still, 0.0, gradient, 1.0)
+        return objective.terms(there, *sums).total, float(products[0]) + _squared(*factors)
 
     return _contestant(OURS, setting, evaluate)
 

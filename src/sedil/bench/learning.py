@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -84,7 +84,7 @@ def run(setting: Setting) -> Outcome:
             _sklearn,
         ]
     )
-    found = [measurement for learner in learners for measurement in _path(lesson, learner)]
+    found = _paths(lesson, learners)
     return Outcome(
         f"{len(patches):,} patches of 8x8 from {names}; PSNR of {lesson.scene.words}, by sedil.denoise",
         found,
@@ -123,17 +123,28 @@ def _ends(found: list[Measurement]) -> list[str]:
     ]
 
 
-def _path(lesson: Lesson, learner: Learner) -> list[Measurement]:
-    """A learner's looks, timed several times and judged once: the same seed gives the same dictionaries."""
+def _paths(lesson: Lesson, learners: Sequence[Learner]) -> list[Measurement]:
+    """The looks of all learners, timed round after round."""
     tell, quick = lesson.setting.tell, lesson.setting.quick
-    stops = learner.stops[:4] if quick else learner.stops
-    tell(f"{learner.name}, warm-up")
-    learner.learn(lesson._replace(patches=lesson.patches[:_WARM_UP]), stops[:1])
-    runs = []
-    for number in range(1 if quick else learner.repeats):
-        tell(f"{learner.name}, {number + 1} of {learner.repeats}")
-        runs.append(learner.learn(lesson, stops))
-    tell(f"{learner.name}: judging {len(runs[0])} dictionaries")
+    if quick:
+        learners = [learner._replace(stops=learner.stops[:4], repeats=1) for learner in learners]
+    for learner in learners:
+        tell(f"{learner.name}, warm-up")
+        learner.learn(lesson._replace(patches=lesson.patches[:_WARM_UP]), learner.stops[:1])
+    runs: list[list[list[Look]]] = [[] for _ in learners]
+    for number in range(max((learner.repeats for learner in learners), default=0)):
+        for k, learner in enumerate(learners):
+            if number < learner.repeats:
+                tell(f"{learner.name}, {number + 1} of {learner.repeats}")
+                runs[k].append(learner.learn(lesson, learner.stops))
+    return [
+        each for learner, own in zip(learners, runs, strict=True) for each in _judged(lesson, learner, own)
+    ]
+
+
+def _judged(lesson: Lesson, learner: Learner, runs: list[list[Look]]) -> list[Measurement]:
+    """A learner's looks, judged once: the same seed gives the same dictionaries in all runs."""
+    lesson.setting.tell(f"{learner.name}: judging {len(runs[0])} dictionaries")
     return [
         Measurement(
             learner.name,

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
-from queue import LifoQueue
 from typing import NamedTuple
 
 import numpy as np
@@ -24,22 +23,36 @@ from sedil.learning.conjugate_gradient import State, advance, first_state
 from sedil.learning.engines import FIRST_GAP, FIRST_ITERATIONS
 from sedil.learning.line import Arrival
 from sedil.learning.line_search import LineSearch
-from sedil.manifold import Point, ProductManifold, combine, negate
-from sedil.objective import Terms, Weights, coherence_gradient, total_coherence
+from sedil.manifold import Point, ProductManifold, circles
+from sedil.objective import Terms, Weights, barrier, coherence_gradient, off_diagonal_gram
 
 # Blocks that a thread takes at a time, at most.
 _CHUNK = 64
 # Parts that small sets of patches are cut into, so that all threads have work, and coefficients that are
 # worth the overhead of a part.
 _PARTS, _FEWEST_COEFFICIENTS = 16, 2**17
-_NO_CODES = np.zeros(0, np.float32)
+
+
+class Place(NamedTuple):
+    """Factors, and what both the cost and the gradient there need of them.
+
+    Attributes
+    ----------
+    factors : tuple of arrays
+    operator : Operator
+    grams : list of arrays, see `off_diagonal_gram`; empty if coherence does not count
+    """
+
+    factors: tuple[np.ndarray, ...]
+    operator: Operator
+    grams: list[np.ndarray]
 
 
 class FusedEvaluation(NamedTuple):
     """The cost at one point."""
 
     terms: Terms
-    factors: tuple[np.ndarray, ...]
+    place: Place
 
     @property
     def value(self) -> float:
@@ -67,7 +80,12 @@ class FusedLearning:
         self.n_evaluations = 0
         self.threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self.threads)
-        self._rooms: LifoQueue[cost.Room] = LifoQueue()
+        self._rooms: list[cost.Room] = []
+
+    def place(self, factors: Sequence[np.ndarray]) -> Place:
+        """Where these factors are."""
+        grams = [off_diagonal_gram(factor) for factor in factors] if self.weights.coherence_weight else []
+        return Place(tuple(factors), self._operator(factors), grams)
 
     def correlations(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         """Inner products of all patches with all atoms."""
@@ -99,35 +117,36 @@ class FusedLearning:
         self.n_evaluations += 1
         still, codes_gradient = np.zeros_like(point.codes), np.zeros_like(point.codes)
         arrays = point.codes, still, 0.0, codes_gradient
-        sums, euclidean, products = self.gradient_along(point.factors, *arrays, manifold.codes_weight)
-        terms = self.terms(point.factors, *sums)
-        gradient = manifold.riemannian_gradient(_factors_of(point), Point(_NO_CODES, euclidean))
-        squared = manifold.codes_weight * float(products[0]) + manifold.inner(gradient, gradient)
-        direction = Point(np.negative(codes_gradient, out=still), negate(gradient).factors)
-        return first_state(point, Point(codes_gradient, gradient.factors), terms, squared, direction)
+        place = self.place(point.factors)
+        sums, euclidean, products = self.gradient_along(place, *arrays, manifold.codes_weight)
+        slopes = manifold.gradient_of_factors(point.factors, euclidean)
+        squared = manifold.codes_weight * float(products[0]) + manifold.inner_of_factors(slopes, slopes)
+        direction = Point(np.negative(codes_gradient, out=still), tuple(-slope for slope in slopes))
+        terms = self.terms(place, *sums)
+        return first_state(point, Point(codes_gradient, slopes), terms, squared, direction)
 
     def advance(self, manifold: ProductManifold, state: State, constants: LineSearch) -> State | None:
         """One iteration, or None if there is no progress; it reuses the arrays of `state`."""
         return advance(self, manifold, state, constants, line=FusedLine)
 
     def value_along(
-        self, factors: tuple[np.ndarray, ...], codes: np.ndarray, direction: np.ndarray, size: float
+        self, place: Place, codes: np.ndarray, direction: np.ndarray, size: float
     ) -> FusedEvaluation:
         """The cost with these factors at ``codes + size * direction``."""
         self.n_evaluations += 1
-        operator, scale = self._operator(factors), np.float32(self.weights.sparsity_scale)
+        scale = np.float32(self.weights.sparsity_scale)
 
         def work(part: slice, room: cost.Room) -> tuple[float, float]:
             arrays = self.patches[part], codes[part], direction[part]
-            return cost.value_along(operator, *arrays, np.float32(size), scale, room)
+            return cost.value_along(place.operator, *arrays, np.float32(size), scale, room)
 
         parts = self._for_each_chunk(work)
-        terms = self.terms(factors, sum(part[0] for part in parts), sum(part[1] for part in parts))
-        return FusedEvaluation(terms, factors)
+        terms = self.terms(place, sum(part[0] for part in parts), sum(part[1] for part in parts))
+        return FusedEvaluation(terms, place)
 
     def gradient_along(
         self,
-        factors: tuple[np.ndarray, ...],
+        place: Place,
         codes: np.ndarray,
         direction: np.ndarray,
         size: float,
@@ -141,7 +160,6 @@ class FusedLearning:
         the products of the new codes gradient with itself, the old one and the direction. If not
         `with_value`, the logarithms, a tenth of the work, are left out.
         """
-        operator = self._operator(factors)
         scale, price = np.float32(self.weights.sparsity_scale), np.float32(self.weights.sparsity_weight)
         factor = np.float32(1 / (self.n_samples * codes_weight))
 
@@ -149,20 +167,26 @@ class FusedLearning:
             products = np.zeros(3)
             room.pairs[:] = 0
             arrays = self.patches[part], codes[part], direction[part], np.float32(size), gradient[part]
-            sums = cost.gradient_along(operator, *arrays, scale, price, factor, room, products, with_value)
+            sums = cost.gradient_along(
+                place.operator, *arrays, scale, price, factor, room, products, with_value
+            )
             return *sums, products, room.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
 
         parts = self._for_each_chunk(work)
-        slopes = sum(part[3] for part in parts) / self.n_samples
-        kappa = self.weights.coherence_weight
-        ends = np.cumsum([a.size for a in factors])[:-1]
-        slope_of = [s.reshape(a.shape) for s, a in zip(np.split(slopes, ends), factors, strict=True)]
-        factor_gradients = tuple(
-            (slope + (kappa * coherence_gradient(a) if kappa else 0)).astype(a.dtype)
-            for slope, a in zip(slope_of, factors, strict=True)
-        )
+        slopes = self._factor_gradients(place, sum(part[3] for part in parts) / self.n_samples)
         totals = sum(part[0] for part in parts), sum(part[1] for part in parts)
-        return totals, factor_gradients, np.sum([part[2] for part in parts], axis=0)
+        return totals, slopes, sum(part[2] for part in parts)
+
+    def _factor_gradients(self, place: Place, slopes: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Euclidean gradients of the factors, from those of the data term one after the other."""
+        found, start = [], 0
+        for k, factor in enumerate(place.factors):
+            slope = slopes[start : start + factor.size].reshape(factor.shape)
+            start += factor.size
+            if place.grams:
+                slope = slope + self.weights.coherence_weight * coherence_gradient(factor, place.grams[k])
+            found.append(slope.astype(factor.dtype))
+        return tuple(found)
 
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> None:
         """``direction = beta direction - gradient``, in place."""
@@ -174,28 +198,27 @@ class FusedLearning:
 
     def _operator(self, factors: Sequence[np.ndarray]) -> Operator:
         operator = Operator.create(factors)
-        while self._rooms.qsize() < self.threads:
-            self._rooms.put(cost.Room.create(operator))
+        while len(self._rooms) < self.threads:
+            self._rooms.append(cost.Room.create(operator))
         return operator
 
-    def terms(self, factors: Sequence[np.ndarray], squares: float, logarithms: float) -> Terms:
+    def terms(self, place: Place, squares: float, logarithms: float) -> Terms:
         """The terms of the cost from the sums over all samples."""
-        kappa = self.weights.coherence_weight
         return Terms(
             data=0.5 * squares / self.n_samples,
             sparsity=self.weights.sparsity_weight * logarithms / self.n_samples,
-            coherence=kappa * total_coherence(factors) if kappa else 0.0,
+            coherence=self.weights.coherence_weight * sum(map(barrier, place.grams)),
         )
 
     def _for_each_chunk(self, work: Callable[[slice, cost.Room], object]) -> list:
         """Results of all chunks, in their order."""
 
         def with_room(start: int) -> object:
-            room = self._rooms.get()
+            room = self._rooms.pop()  # there is one per thread
             try:
                 return work(slice(start, start + self._chunk), room)
             finally:
-                self._rooms.put(room)
+                self._rooms.append(room)
 
         starts = range(0, len(self.patches), self._chunk)
         with announced("learning"):
@@ -219,49 +242,46 @@ class FusedLine:
     ) -> None:
         self._objective, self._manifold = objective, manifold
         self._point, self._direction, self._gradient = point, direction, gradient
+        self._circles = circles(point.factors, direction.factors)
 
     def evaluate(self, size: float) -> FusedEvaluation:
         """The cost after `size` along the line."""
-        end = self._manifold.geodesic(_factors_of(self._point), _factors_of(self._direction), size)
-        return self._objective.value_along(end.factors, self._point.codes, self._direction.codes, size)
+        place = self._objective.place([each.at(size) for each in self._circles])
+        return self._objective.value_along(place, self._point.codes, self._direction.codes, size)
 
     def arrive(self, size: float, evaluation: FusedEvaluation) -> Arrival:
         """The end of a step whose cost has been evaluated."""
-        manifold, factors = self._manifold, evaluation.factors
+        manifold, place = self._manifold, evaluation.place
         arrays = self._point.codes, self._direction.codes, size, self._gradient.codes
         _, euclidean, products = self._objective.gradient_along(
-            factors, *arrays, manifold.codes_weight, with_value=False
+            place, *arrays, manifold.codes_weight, with_value=False
         )
-        start = _factors_of(self._point), _factors_of(self._direction), size
-        gradient = manifold.riemannian_gradient(Point(_NO_CODES, factors), Point(_NO_CODES, euclidean))
-        direction = manifold.transport(_factors_of(self._direction), *start)
-        old_gradient = manifold.transport(_factors_of(self._gradient), *start)
+        gradient = manifold.gradient_of_factors(place.factors, euclidean)
+        tangents = zip(self._circles, self._direction.factors, self._gradient.factors, strict=True)
+        carried = [each.carry(size, *arrays) for each, *arrays in tangents]
+        direction, old_gradient = zip(*carried, strict=True)
         squared, with_old, along = manifold.codes_weight * products
         return Arrival(
-            Point(self._point.codes, factors),
-            Point(self._gradient.codes, gradient.factors),
-            Point(self._direction.codes, direction.factors),
-            new_squared=float(squared) + manifold.inner(gradient, gradient),
-            new_dot_old=float(with_old) + manifold.inner(gradient, old_gradient),
-            direction_dot_new=float(along) + manifold.inner(direction, gradient),
+            Point(self._point.codes, place.factors),
+            Point(self._gradient.codes, gradient),
+            Point(self._direction.codes, direction),
+            new_squared=float(squared) + manifold.inner_of_factors(gradient, gradient),
+            new_dot_old=float(with_old) + manifold.inner_of_factors(gradient, old_gradient),
+            direction_dot_new=float(along) + manifold.inner_of_factors(direction, gradient),
         )
 
     def turn(self, arrival: Arrival, beta: float) -> Point:
         """The next direction. Paper: Eq. (31)."""
-        self._objective.turn(arrival.gradient.codes, arrival.carried_direction.codes, beta)
-        small = combine(negate(_factors_of(arrival.gradient)), beta, _factors_of(arrival.carried_direction))
-        return Point(arrival.carried_direction.codes, small.factors)
+        gradient, direction = arrival.gradient, arrival.carried_direction
+        self._objective.turn(gradient.codes, direction.codes, beta)
+        pairs = zip(direction.factors, gradient.factors, strict=True)
+        return Point(direction.codes, tuple(beta * old - new for old, new in pairs))
 
 
 def _chunk_length(n_blocks: int, n_atoms: int) -> int:
     """Blocks that a thread takes at a time; by sizes alone, so that sums do not depend on the threads."""
     fewest = -(-_FEWEST_COEFFICIENTS // (n_atoms * WIDTH))
     return min(_CHUNK, max(fewest, -(-n_blocks // _PARTS)))
-
-
-def _factors_of(point: Point) -> Point:
-    """The point without its codes, which the kernels take care of."""
-    return Point(_NO_CODES, point.factors)
 
 
 def to_blocks(flat: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
-from sedil.manifold import Point, ProductManifold, combine, negate
+from sedil.manifold import Geodesic, Point, ProductManifold, combine, negate
 from sedil.objective import Evaluation, Objective, Terms
 
 
@@ -44,18 +44,18 @@ class Line:
         self, objective: Objective, manifold: ProductManifold, point: Point, direction: Point, gradient: Point
     ) -> None:
         self._objective, self._manifold = objective, manifold
-        self._point, self._direction, self._gradient = point, direction, gradient
+        self._direction, self._gradient = direction, gradient
+        self._geodesic = Geodesic(point, direction)
 
     def evaluate(self, size: float) -> Evaluation:
         """The cost after `size` along the line."""
-        return self._objective.at(self._manifold.geodesic(self._point, self._direction, size))
+        return self._objective.at(self._geodesic.at(size))
 
     def arrive(self, size: float, evaluation: Evaluation) -> Arrival:
         """The end of a step whose cost has been evaluated."""
-        manifold, start = self._manifold, (self._point, self._direction, size)
+        manifold = self._manifold
         gradient = manifold.riemannian_gradient(evaluation.point, evaluation.gradient())
-        direction = manifold.transport(self._direction, *start)
-        old_gradient = manifold.transport(self._gradient, *start)
+        direction, old_gradient = self._geodesic.carry(size, self._direction, self._gradient)
         return Arrival(
             evaluation.point,
             gradient,
