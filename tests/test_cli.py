@@ -170,6 +170,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         (["learn", "pictures", "-o", "d" * 250 + ".npz"], ".npz: File name too long."),
         (["learn", "pictures", "-o", "d.npz", "--checkpoint", "empty"], "empty is a folder: give the name"),
         (
+            ["learn", "pictures", "-o", "d.npz", "--checkpoint", "pictures/a.png"],
+            "a.png is one of the training images: choose another --checkpoint.",
+        ),
+        (
             ["learn", "pictures", "-o", "d", "--checkpoint", "./d.npz"],
             "d.npz is where the result goes: choose",
         ),
@@ -291,6 +295,14 @@ def test_show_refuses_the_picture_before_it_prints(pictures, tmp_path):
     assert result.exit_code == 1
     assert "exists already: choose another name or add --force" in result.stderr
     assert result.stdout == ""
+
+
+def test_show_takes_shipped_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shown = run("show", "separable-8x8")
+    assert shown.exit_code == 0
+    assert "16x16 = 256" in shown.output
+    assert (tmp_path / "separable-8x8.png").stat().st_size > 1000
 
 
 def test_show_never_draws_over_the_dictionary(tmp_path):

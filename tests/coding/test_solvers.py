@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import orthogonal_mp
 
 import sedil
@@ -162,6 +163,20 @@ def test_pursuit_is_orthogonal_matching_pursuit(case):
         assert_allclose(code, expected, atol=1e-9)
         done = np.linalg.norm(matrix @ code - patch) <= bound * (1 + 1e-9)
         assert done or np.count_nonzero(code) == 4
+
+
+@pytest.mark.parametrize("options", [{"penalty": 0.3}, {"method": "pursuit", "max_error": 1.0}])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_no_patches_have_no_codes(options, dtype):
+    dictionary = sedil.odct((4, 3), (6, 5)).like(np.empty(0, dtype))
+    assert sedil.sparse_code(dictionary, np.empty((0, 4, 3), dtype), **options).shape == (0, 6, 5)
+
+
+def test_a_gap_that_is_not_a_number_is_not_taken_for_solved():
+    patches = np.full((3, 4, 4), 1e30, np.float32)  # whose squares are too large for float32
+    dictionary = sedil.odct((4, 4), (6, 6)).like(patches)
+    with pytest.warns(ConvergenceWarning, match="3 of 3 patches"):
+        sedil.sparse_code(dictionary, patches, 1e29)
 
 
 def test_pursuit_stops_at_the_first_sufficient_atom(rng):

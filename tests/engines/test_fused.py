@@ -371,6 +371,21 @@ def test_quick_calls_say_nothing(monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("solver", ["descent", "fista"])
+def test_a_long_run_of_compiled_kernels_is_not_taken_for_compilation(monkeypatch, solver):
+    announced, entered = compilation.announced, []
+
+    def counting(kernel):
+        entered.append(kernel)
+        return announced(kernel)
+
+    monkeypatch.setattr(compilation, "announced", counting)
+    monkeypatch.setattr(sedil.coding.fused, "_CHUNK", 32)
+    patches = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
+    solve_l1([np.eye(4, dtype=np.float32)], patches, 0.5, 1e-3, 100, solver=solver, threads=1)
+    assert len(entered) == 3  # once a chunk, and not once around all of them
+
+
 @pytest.mark.parametrize("was_on", [True, False])
 def test_garbage_is_collected_again_after_compilation_if_it_was_before(monkeypatch, was_on):
     monkeypatch.setattr(compilation, "_ready", set())

@@ -62,7 +62,7 @@ Loop = Callable[[int], None]  # does its work so many times
 def tile_loop(n_terms: int, moving: bool = True) -> tuple[Loop, int]:
     """A loop over the innermost product with sums of `n_terms`, and its operations per time.
 
-    If not `moving`, it reads the same two vectors throughout: nothing but multiply-adds is left.
+    If not `moving`, it reads the same columns throughout: nothing but multiply-adds is left.
     """
     out = np.zeros((ROWS, COLUMNS), np.float32)
     matrix = np.ones((ROWS, n_terms), np.float32)

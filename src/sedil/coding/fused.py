@@ -56,7 +56,8 @@ def solve_l1(
     task = _Task(factors, patches, seen, thresholds, tolerance, max_iterations, threads)
     if solver == "descent":
         _descend(task, initial is not None, result)
-        left = np.flatnonzero((result.relative_gap > tolerance) & (result.n_iterations < max_iterations))
+        # "not <=" holds for gaps that are not numbers, too
+        left = np.flatnonzero(~(result.relative_gap <= tolerance) & (result.n_iterations < max_iterations))
         if len(left):
             rest = FlatResult(*(values[left] for values in result))
             _iterate(task._replace(patches=patches[left]), "fista", rest)
@@ -97,10 +98,10 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
 
     def work(part: slice) -> None:
         room = descent.Descent.create(task.factors, task.thresholds)
-        solve(operator, room, limits, task.patches[part], *(values[part] for values in result))
+        with announced("descent from codes" if warm else "descent"):
+            solve(operator, room, limits, task.patches[part], *(values[part] for values in result))
 
-    with announced("descent from codes" if warm else "descent"):
-        _for_each_chunk(work, len(task.patches), task.threads)
+    _for_each_chunk(work, len(task.patches), task.threads)
 
 
 def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
@@ -120,10 +121,11 @@ def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
         lanes = lasso.Lanes.create(operator, task.thresholds)
         splitting = lasso.Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
         results = (values[part] for values in result)
-        lasso.solve(operator, lanes, rule, splitting, splits, patches[part], task.known_of(part), *results)
+        arrays = patches[part], task.known_of(part), *results
+        with announced("FISTA and ADMM"):
+            lasso.solve(operator, lanes, rule, splitting, splits, *arrays)
 
-    with announced("FISTA and ADMM"):
-        _for_each_chunk(work, len(patches), task.threads)
+    _for_each_chunk(work, len(patches), task.threads)
 
 
 def _refit(task: _Task, codes: np.ndarray, n_iterations: int) -> None:
@@ -136,10 +138,11 @@ def _refit(task: _Task, codes: np.ndarray, n_iterations: int) -> None:
 
     def work(part: slice) -> None:
         room = support.Support.create(operator)
-        support.refit_all(operator, room, task.patches[part], task.known_of(part), codes[part], n_iterations)
+        arrays = task.patches[part], task.known_of(part), codes[part]
+        with announced("refit"):
+            support.refit_all(operator, room, *arrays, n_iterations)
 
-    with announced("refit"):
-        _for_each_chunk(work, len(task.patches), task.threads)
+    _for_each_chunk(work, len(task.patches), task.threads)
 
 
 def _diagonalised(
@@ -179,10 +182,10 @@ def solve_pursuit(
 
     def work(part: slice) -> None:
         pursuers = pursuit.Pursuers.create(operator, max_atoms)
-        pursuit.solve(operator, pursuers, max_energy, patches[part], codes[part])
+        with announced("pursuit"):
+            pursuit.solve(operator, pursuers, max_energy, patches[part], codes[part])
 
-    with announced("pursuit"):
-        _for_each_chunk(work, len(patches), threads)
+    _for_each_chunk(work, len(patches), threads)
     return codes
 
 

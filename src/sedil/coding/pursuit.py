@@ -37,7 +37,7 @@ def pursuit(factors: Sequence[Array], patches: Array, max_error: float, max_atom
     grams = [xp.matmul(factor.T, factor) for factor in factors]
     n = patches.shape[-1]
     targets = xp.reshape(portable.unpack(portable.analyze(factors, patches)), (n, prod(counts)))
-    energy = xp.sum(xp.reshape(patches, (-1, n)) ** 2, axis=0)
+    energy = xp.sum(xp.reshape(patches, (prod(patches.shape[:-1]), n)) ** 2, axis=0)
 
     active = xp.nonzero(energy > max_error**2)[0]
     correlations = xp.take(targets, active, axis=0)

@@ -246,14 +246,15 @@ def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_ato
 
 def _warn_if_unfinished(relative_gap: Array, n_iterations: int, tolerance: float) -> None:
     xp = array_namespace(relative_gap)
-    n_unfinished = int(xp.sum(xp.astype(relative_gap > tolerance, xp.int64)))
+    # "not <=" counts gaps that are not numbers, too.
+    n_unfinished = int(xp.sum(xp.astype(~(relative_gap <= tolerance), xp.int64)))
     if n_unfinished:
         from sklearn.exceptions import ConvergenceWarning
 
         worst = float(xp.max(relative_gap))
         warn(
             f"{n_unfinished} of {len(relative_gap)} patches have a duality gap above {tolerance:g}, "
-            f"the largest {worst:.2g}, after {n_iterations} iterations: "
+            f"the largest {worst:.2g}, after {n_iterations} iteration{'s' if n_iterations != 1 else ''}: "
             "allow more max_iterations, a larger tolerance or a larger penalty.",
             ConvergenceWarning,
             stacklevel=3,

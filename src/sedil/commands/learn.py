@@ -118,6 +118,10 @@ def learn(
         if checkpoint is not None:
             if checkpoint.resolve() in (output.resolve(), picture.resolve()):
                 raise FileExistsError(f"{checkpoint} is where the result goes: choose another --checkpoint.")
+            if is_among(checkpoint, files):
+                raise FileExistsError(
+                    f"{checkpoint} is one of the training images: choose another --checkpoint."
+                )
             require_writable(checkpoint)
         sides = (prod(patch),) if unstructured else patch
         n_atoms = atoms_per_axis(atoms, sides)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 import sedil
 from sedil import mosaic
+from sedil.commands.dictionaries import SHIPPED, named_dictionary
 from sedil.commands.places import is_among, require_free_picture
 from sedil.dictionary import format_shape
 from sedil.terminal import clear_errors, console
@@ -21,15 +22,21 @@ _MOST_SHOWN = 5  # entries of a list
 
 
 def show(
-    dictionary: Annotated[Path, typer.Argument(help="A dictionary saved by sedil.", metavar="DICT.npz")],
+    dictionary: Annotated[
+        Path,
+        typer.Argument(
+            help=f"A dictionary saved by sedil, or one of {', '.join(SHIPPED)}.", metavar="DICT.npz"
+        ),
+    ],
     picture: Annotated[
-        Path | None, typer.Option(help="Where the picture of the atoms goes; default beside the file.")
+        Path | None,
+        typer.Option(help="Where the picture of the atoms goes; default beside the file, or here."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing picture.")] = False,
 ) -> None:
     """Say what a dictionary is, and draw its atoms."""
     with clear_errors():
-        loaded = sedil.load_dictionary(dictionary)
+        loaded = named_dictionary(dictionary)
         target = picture or dictionary.with_suffix(".png")
         if is_among(target, [dictionary]):
             raise FileExistsError(f"{target} is the dictionary itself: choose another --picture.")

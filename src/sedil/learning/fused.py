@@ -80,16 +80,18 @@ class FusedLearning:
         self.n_evaluations = 0
         self.threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self.threads)
-        self._rooms: list[cost.Room] = []
+        sizes = zip(patches.shape[1:], self.n_atoms, strict=True)
+        blank = Operator.create([np.zeros(size) for size in sizes])
+        self._rooms = [cost.Room.create(blank) for _ in range(self.threads)]
 
     def place(self, factors: Sequence[np.ndarray]) -> Place:
         """Where these factors are."""
         grams = [off_diagonal_gram(factor) for factor in factors] if self.weights.coherence_weight else []
-        return Place(tuple(factors), self._operator(factors), grams)
+        return Place(tuple(factors), Operator.create(factors), grams)
 
     def correlations(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         """Inner products of all patches with all atoms."""
-        operator = self._operator(factors)
+        operator = Operator.create(factors)
         codes = np.empty((len(self.patches), int(np.prod(operator.counts)), WIDTH), np.float32)
 
         def work(part: slice, room: cost.Room) -> None:
@@ -195,12 +197,6 @@ class FusedLearning:
             cost.turn(gradient[part], direction[part], np.float32(beta))
 
         self._for_each_chunk(work)
-
-    def _operator(self, factors: Sequence[np.ndarray]) -> Operator:
-        operator = Operator.create(factors)
-        while len(self._rooms) < self.threads:
-            self._rooms.append(cost.Room.create(operator))
-        return operator
 
     def terms(self, place: Place, squares: float, logarithms: float) -> Terms:
         """The terms of the cost from the sums over all samples."""

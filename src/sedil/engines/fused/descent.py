@@ -343,8 +343,8 @@ def solve(operator, descent, limits, patches, codes, gaps, looks):
     Their gaps and numbers of looks go into `gaps` and `looks`, (n,).
     """
     for sample in range(len(patches)):
-        size = copy_patch(patches[sample], descent)
-        size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, size)
+        copy_patch(patches[sample], descent)
+        size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, 0 * ONE)
         hand_out(operator, descent, size, codes[sample])
 
 
@@ -370,10 +370,9 @@ def hand_out(operator, descent, size, code):
 
 @pasted
 def copy_patch(patch, descent):
-    """Set the patch to be solved for; returns the number of atoms in use, zero."""
+    """Set the patch to be solved for."""
     for entry in range(len(patch)):
         descent.patch[entry] = patch[entry]
-    return 0 * ONE
 
 
 @inlined

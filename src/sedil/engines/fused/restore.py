@@ -36,8 +36,8 @@ def denoise_by_l1(operator, descent, limits, support, refits, piece):
     """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
     for sample in range(len(piece.corners)):
         extract(piece, sample, support.patch)
-        size = copy_patch(support.patch, descent)
-        size, _, _ = solve_one(operator, descent, limits, size)
+        copy_patch(support.patch, descent)
+        size, _, _ = solve_one(operator, descent, limits, 0 * ONE)
         n_atoms = gather_used(operator, descent, size, support)
         forget(descent, size)
         refit(support, n_atoms, refits)

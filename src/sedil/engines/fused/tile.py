@@ -31,8 +31,8 @@ from sedil.engines.fused.llvm import (
     vector_pointer,
 )
 
-# Eight sums in registers keep the units busy that multiply and add; one row of two vectors needs fewer loads,
-# eight rows of one vector fewer columns at a time.
+# Eight sums under way keep the units busy that multiply and add. With AVX-512 eight rows of one vector are
+# the fastest shape; with half as many registers four rows of two vectors need fewer loads.
 ROWS, VECTORS = (8, 1) if HAS_WIDE_VECTORS else (4, 2)
 COLUMNS = LANES * VECTORS
 
@@ -176,7 +176,7 @@ def _emit_pairs(
 
 
 tile_of_rows = _tile_of(ROWS)
-tile_of_four = _tile_of(4)
+tile_of_four = _tile_of(4)  # for what is left over of eight rows
 tile_of_one = _tile_of(1)
 PAIRS = (4, 4 if HAS_WIDE_VECTORS else 2)  # rows of either side whose sums fit into the registers
 pairs_of_many = _pairs_of(*PAIRS)
