@@ -28,7 +28,7 @@ def run(setting: Setting) -> Outcome:
         setting.tell(f"patches of {side}x{side}")
         separable = sedil.odct((side, side), (2 * side, 2 * side))
         ways = {SEPARABLE: separable.factors, UNSTRUCTURED: [separable.as_matrix()]}
-        found += _measure(ways, side, setting.choose(9, 2))
+        found += _measure(ways, side, setting.choose(25, 2))
     notes = [
         f"Time is per patch, {_ITERATIONS} iterations, on one thread.",
         "The step length, found by a singular value decomposition, is not on the clock: its share would "
