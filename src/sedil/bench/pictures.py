@@ -56,6 +56,7 @@ def _draw_bars(axes: Axes, found: list[Measurement]) -> None:
 
 def draw_learning(figure: Figure, outcome: Outcome) -> None:
     """PSNR against the time; a ring where a learner is near its end for good."""
+    figure.set_size_inches(10, 4.5)
     axes = figure.add_subplot()
     for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(outcome.measurements), strict=False):
         quality = [each.figures["PSNR"] for each in path]
@@ -73,7 +74,7 @@ def draw_learning(figure: Figure, outcome: Outcome) -> None:
     _set_logarithmic(axes.xaxis, duration)
     axes.set_xlabel(f"time spent learning (ring: within {learning.NEAR} dB of the end)")
     axes.set_ylabel("PSNR in dB")
-    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _plain(axes)
 
 
@@ -97,7 +98,9 @@ def draw_scaling(figure: Figure, outcome: Outcome) -> None:
     right.plot(list(gain), list(gain.values()), "o-", color=_OURS)
     right.axhline(4, color=_GUIDE, ls="--", lw=1)
     for side, value in gain.items():
-        right.annotate(f"{value:.1f}", (side, value), (-16, 6), textcoords="offset points", fontsize=8)
+        right.annotate(
+            f"{value:.1f}", (side, value), (0, 8), textcoords="offset points", fontsize=8, ha="center"
+        )
     _set_sides(right, named(outcome.measurements, scaling.SEPARABLE), "side of a patch, √n")
     _set_logarithmic(right.yaxis, digits)
     right.set_ylabel("times faster than unstructured (dashed: 4)")
@@ -184,7 +187,7 @@ def _set_logarithmic(axis: Any, tell: Callable[[float], str]) -> None:
 
     axis.axes.set(**{f"{axis.axis_name}scale": "log"})
     low, high = axis.get_view_interval()
-    crowded = high > 1e4 * low  # the numbers would lie across each other
+    crowded = high > 3e3 * low  # the numbers would lie across each other
     axis.set_major_locator(LogLocator(subs=(1, 3) if crowded else (1, 2, 5)))
     axis.set_major_formatter(FuncFormatter(lambda value, place: tell(value)))
     axis.set_minor_locator(NullLocator())
