@@ -70,7 +70,7 @@ def test_transport_leaves_codes_and_carries_each_factor(n_axes, rng):
     for k in range(n_axes):
         np.testing.assert_array_equal(
             carried.factors[k],
-            spheres.transport(tangent.factors[k], point.factors[k], direction.factors[k], 0.4),
+            spheres.Circles.along(point.factors[k], direction.factors[k]).carry(0.4, tangent.factors[k])[0],
         )
 
 

@@ -93,7 +93,7 @@ class FixedFactors(ProductManifold):
     """The same with the factors held where they are: only the codes move."""
 
     def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
-        """None: they stay."""
+        """Zero: they stay."""
         return tuple(0 * factor for factor in factors)
 
 

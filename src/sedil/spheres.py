@@ -79,11 +79,6 @@ def direction_to(point: Array, end: Array) -> Array:
     return sideways * (xp.atan2(sine, cosine) / _nonzero(sine))
 
 
-def transport(tangent: Array, point: Array, direction: Array, step: float) -> Array:
-    """Carry `tangent` along the geodesic to its end. Paper: Eq. (28), (29)."""
-    return Circles.along(point, direction).carry(step, tangent)[0]
-
-
 def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
     """Say why `matrix` is not on the manifold (Paper: Eq. (5)), or None when it is."""
     if matrix.ndim != 2:

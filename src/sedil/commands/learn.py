@@ -116,13 +116,7 @@ def learn(
         files = find_training_files(images, len(patch))
         output, picture = _places(output, picture, files, force)
         if checkpoint is not None:
-            if checkpoint.resolve() in (output.resolve(), picture.resolve()):
-                raise FileExistsError(f"{checkpoint} is where the result goes: choose another --checkpoint.")
-            if is_among(checkpoint, files):
-                raise FileExistsError(
-                    f"{checkpoint} is one of the training images: choose another --checkpoint."
-                )
-            require_writable(checkpoint)
+            _require_own_place(checkpoint, (output, picture), files)
         sides = (prod(patch),) if unstructured else patch
         n_atoms = atoms_per_axis(atoms, sides)
         require_learnable(sides, n_atoms)
@@ -210,6 +204,15 @@ def _places(output: Path, picture: Path | None, images: Sequence[Path], force: b
     require_free(output, force)
     require_free_picture(picture, force)
     return output, picture
+
+
+def _require_own_place(checkpoint: Path, results: Sequence[Path], images: Sequence[Path]) -> None:
+    """A checkpoint overwrites neither the images nor what is learned from them."""
+    if checkpoint.resolve() in [result.resolve() for result in results]:
+        raise FileExistsError(f"{checkpoint} is where the result goes: choose another --checkpoint.")
+    if is_among(checkpoint, images):
+        raise FileExistsError(f"{checkpoint} is one of the training images: choose another --checkpoint.")
+    require_writable(checkpoint)
 
 
 def _training_patches(files: Sequence[Path], patch: tuple[int, ...], n_patches: int, seed: int) -> np.ndarray:

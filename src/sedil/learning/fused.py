@@ -85,7 +85,7 @@ class FusedLearning:
         self._rooms = [cost.Room.create(blank) for _ in range(self.threads)]
 
     def place(self, factors: Sequence[np.ndarray]) -> Place:
-        """Where these factors are."""
+        """These factors with what is derived from them."""
         grams = [off_diagonal_gram(factor) for factor in factors] if self.weights.coherence_weight else []
         return Place(tuple(factors), Operator.create(factors), grams)
 
