@@ -23,11 +23,11 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.bench.timing import peak_memory, reset_peak
-from sedil.imaging.images import read_grey
-from sedil.learning.held_out import held_out_terms
+from sedil.image_files.images import read_grey
 from sedil.learning.run import Progress
 from sedil.objective import Weights
+from sedil_studies.bench.timing import peak_memory, reset_peak
+from sedil_studies.held_out import held_out_terms
 
 TRAINING = ("baboon", "cameraman256", "couple", "hill", "jetplane", "man", "walkbridge", "woman_blonde")
 HELD_OUT = ("lake", "woman_darkhair")

@@ -16,10 +16,11 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.engines import portable
+from sedil.arrays import to_numpy
+from sedil.engines.portable import products
 from sedil.imaging.sums import CODERS
-from sedil.imaging.textures import plane_waves
 from sedil.pretrained import make
+from sedil_studies.textures import plane_waves
 
 COLLECTED = Path("recipes-data.npz")
 SIGMAS = (5, 10, 20, 30, 50)
@@ -63,7 +64,7 @@ def main() -> None:
 
 
 def collect(folder: Path) -> None:
-    from sedil.imaging.images import read_grey, scikit_image_photographs
+    from sedil.image_files.images import read_grey, scikit_image_photographs
 
     kodak = [read_grey(folder / f"kodak24/kodim{number:02d}.png") for number in KODAK]
     np.savez_compressed(
@@ -120,7 +121,7 @@ def measure(collected, device: str, output: Path) -> None:
             dictionary = learned[recipe]
         else:
             dictionary = learned[recipe] = learn(variant, training, shape, n_atoms, device)
-        factors = [torch.asarray(portable.to_numpy(f), device=device).float() for f in dictionary.factors]
+        factors = [torch.asarray(to_numpy(f), device=device).float() for f in dictionary.factors]
         for sigma in SIGMAS:
             groups = {
                 group: group_quality(collected[group], group, sigma, factors, variant["threshold"])
@@ -157,7 +158,7 @@ def group_quality(images: np.ndarray, group: str, sigma: float, factors: list, t
     rng = np.random.default_rng([len(group), sigma])
     noisy = images + sigma * rng.standard_normal(images.shape).astype(np.float32)
     cleaned = denoise(torch.asarray(noisy, device=factors[0].device), sigma, factors, threshold)
-    errors = np.mean((portable.to_numpy(cleaned).astype(np.float64) - images) ** 2, axis=(1, 2))
+    errors = np.mean((to_numpy(cleaned).astype(np.float64) - images) ** 2, axis=(1, 2))
     return round(float(np.mean(10 * np.log10(255**2 / errors))), 3)
 
 
@@ -173,7 +174,7 @@ def denoise(images, sigma: float, factors: list, threshold: float):
     cleaning = SimpleNamespace(factors=factors, penalty=threshold * sigma)
     codes = CODERS["refit"](cleaning, (flat - means).reshape(*shape, -1))
     weights = 1 / (1 + (codes != 0).reshape(-1, flat.shape[1]).sum(0)).float()
-    cleaned = portable.synthesize(factors, codes).reshape(flat.shape) + means
+    cleaned = products.synthesize(factors, codes).reshape(flat.shape) + means
 
     def add_up(values):
         stacked = values.reshape(n_entries, n_images, -1).permute(1, 0, 2)

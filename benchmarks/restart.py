@@ -14,10 +14,10 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-import sedil.coding.fista as solver
-from sedil.coding.problem import LassoProblem
-from sedil.engines import portable
-from sedil.imaging.images import scikit_image_photographs
+import sedil.engines.portable.fista as solver
+from sedil.arrays import pack
+from sedil.engines.portable.lasso import LassoProblem
+from sedil.image_files.images import scikit_image_photographs
 
 SIGMA = 20.0
 
@@ -40,7 +40,7 @@ def main() -> None:
 
 def measure(dictionary, patches: np.ndarray, penalty: float, iterations: int) -> dict:
     factors = dictionary.like(patches).factors
-    problem = LassoProblem.create(factors, portable.pack(patches), penalty)
+    problem = LassoProblem.create(factors, pack(patches), penalty)
     facts = {"penalty": penalty, "iterations": iterations}
     for every in (1, 2, 3, 5, iterations):
         with patch.object(solver, "TEST_EVERY", every):

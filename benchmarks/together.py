@@ -14,9 +14,9 @@ from recipes import CLASSIC, KODAK, SIGMAS, middle, striped_regions
 from rows import write_rows
 
 import sedil
+from sedil.image_files.images import read_grey
 from sedil.imaging import denoise
 from sedil.imaging.denoise import Counter, Share
-from sedil.imaging.images import read_grey
 from sedil.imaging.quality import image_quality
 
 SIDE = 192

@@ -8,7 +8,7 @@ import pytest
 from array_api_compat import array_namespace
 from hypothesis import settings
 
-from sedil.engines.portable import to_numpy
+from sedil.arrays import to_numpy
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 settings.register_profile("sedil", max_examples=40, deadline=None, derandomize=True, database=None)

@@ -260,7 +260,7 @@ def test_memory_that_runs_out_is_told(folder, monkeypatch):
     def run_out(*arguments, **named):
         raise MemoryError
 
-    monkeypatch.setattr("sedil.imaging.denoise_files.denoise", run_out)
+    monkeypatch.setattr("sedil.file_jobs.denoise_files.denoise", run_out)
     assert denoise("photos/a.png", "clean.png").stderr == "error: There is not enough memory.\n"
 
 

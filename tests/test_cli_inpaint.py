@@ -8,7 +8,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sedil.cli import app
-from sedil.imaging.inpaint_files import read_mask
+from sedil.file_jobs.inpaint_files import read_mask
 
 RAMP = (np.linspace(60, 180, 40)[:, None] + np.linspace(0, 40, 48)).astype(np.uint8)
 MASK = np.random.default_rng(0).random(RAMP.shape) < 0.2

@@ -15,8 +15,8 @@ from random_things import (
     random_factors,
     unit_columns,
 )
+from sedil.arrays import to_numpy
 from sedil.dictionary import SeparableDictionary, format_shape
-from sedil.engines.portable import to_numpy
 
 AXES = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 4)), min_size=1, max_size=4)
 LEADING = st.lists(st.integers(0, 3), max_size=3).map(tuple)

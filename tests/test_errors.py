@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from sedil import errors
+from sedil import checks
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -16,25 +16,25 @@ def test_one_bad_value_is_found_and_named(arrays, value, place):
     with pytest.raises(
         ValueError, match=rf"^it must be finite, got 1 NaN .* \(the first at index \({place[0]}, "
     ):
-        errors.require_finite(arrays.make(values), "it")
+        checks.require_finite(arrays.make(values), "it")
 
 
 def test_bad_values_are_counted(arrays):
     values = np.array([[1.0, np.inf], [-np.inf, np.nan]])
     with pytest.raises(ValueError, match=r"got 3 NaN or infinite values \(the first at index \(0, 1\)\)"):
-        errors.require_finite(arrays.make(values), "it")
+        checks.require_finite(arrays.make(values), "it")
 
 
 @pytest.mark.parametrize("values", [np.zeros((0, 3)), np.arange(6), np.array([3e38, -3e38])])
 def test_finite_values_pass(arrays, values):
-    errors.require_finite(arrays.make(values), "it")
+    checks.require_finite(arrays.make(values), "it")
 
 
 def test_finite_values_take_no_memory():
     values = np.ones(1_000_000)
-    errors.require_finite(values, "it")  # imports
+    checks.require_finite(values, "it")  # imports
     tracemalloc.start()
-    errors.require_finite(values, "it")
+    checks.require_finite(values, "it")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < values.nbytes / 100

@@ -9,9 +9,9 @@ SOURCE = Path(__file__).parents[1] / "src/sedil"
 
 # From the ground up; a module may import from its own layer and those before it.
 LAYERS = [
-    {"engines"},
-    {"errors"},
-    {"files", "spheres"},
+    {"arrays", "errors"},
+    {"checks"},
+    {"engines", "files", "spheres"},
     {"manifold"},
     {"objective", "mosaic"},
     {"dictionary"},
@@ -19,11 +19,11 @@ LAYERS = [
     {"coding"},
     {"learning"},
     {"pretrained"},
+    {"image_files"},
     {"imaging"},
+    {"file_jobs"},
     {"plots", "progress", "terminal"},
     {"estimators", "demo"},
-    {"experiments"},
-    {"bench"},
     {"commands"},
     {"cli"},
     {"__main__"},
@@ -48,8 +48,7 @@ def imported_parts(file):
             yield from [rest.split(".")[0]] if rest else [alias.name for alias in node.names]
 
 
-# pretrained/make.py is a program, not a module that others import.
-PROGRAMS = {SOURCE / "pretrained/make.py", SOURCE / "__init__.py"}
+PROGRAMS = {SOURCE / "__init__.py"}
 FILES = [file for file in SOURCE.rglob("*.py") if file not in PROGRAMS]
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sedil import spheres
+from sedil.checks import atom_counts, patch_lengths
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import atom_counts, patch_lengths
 
 _THRESHOLD = 3.05  # of `sedil.denoise`, in multiples of sigma; chosen on photographs, as for learned atoms
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import sedil
-from sedil.bench import commands as bench
 from sedil.commands import demo, denoise, inpaint, learn, show
-from sedil.experiments import commands as reproduce
 from sedil.terminal import console
+from sedil_studies import commands as reproduce
+from sedil_studies.bench import commands as bench
 
 app = typer.Typer(
     help="Learn separable dictionaries, look at them, denoise and inpaint pictures with them.",

@@ -15,7 +15,7 @@ import sedil
 from sedil import mosaic
 from sedil.dictionary import format_shape
 from sedil.files import make_folder, require_writable, write_picture
-from sedil.imaging.images import scikit_image_photographs
+from sedil.image_files.images import scikit_image_photographs
 from sedil.imaging.quality import image_quality
 from sedil.progress import progress_bar
 

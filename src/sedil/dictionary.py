@@ -17,9 +17,10 @@ from typing import Any
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil import errors, mosaic, objective, spheres
-from sedil.engines import portable
-from sedil.engines.portable import Array, to_numpy
+from sedil import checks, mosaic, objective, spheres
+from sedil.arrays import Array, pack, to_numpy, unpack
+from sedil.engines.portable import products
+from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
@@ -67,8 +68,8 @@ class SeparableDictionary:
     def synthesize(self, codes: Array) -> Array:
         """Patches from codes: ``(..., *n_atoms) -> (..., *patch_shape)``. Paper: Eq. (1), (3)."""
         codes = self.own_array(codes, "codes")
-        errors.require_code_shape(codes, self.n_atoms)
-        return self.apply(portable.synthesize, codes)
+        checks.require_code_shape(codes, self.n_atoms)
+        return self.apply(products.synthesize, codes)
 
     def analyze(self, patches: Array) -> Array:
         """Inner products with all atoms: ``(..., *patch_shape) -> (..., *n_atoms)``.
@@ -76,8 +77,8 @@ class SeparableDictionary:
         This is the adjoint of `synthesize`.
         """
         patches = self.own_array(patches, "patches")
-        errors.require_patch_shape(patches, self.patch_shape)
-        return self.apply(portable.analyze, patches)
+        checks.require_patch_shape(patches, self.patch_shape)
+        return self.apply(products.analyze, patches)
 
     def as_matrix(self) -> Array:
         """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
@@ -94,13 +95,13 @@ class SeparableDictionary:
         xp = array_namespace(samples)
         leading = samples.shape[: samples.ndim - len(self.factors)]
         stack = xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :]))
-        result = portable.unpack(function(self.factors, portable.pack(stack)))
+        result = unpack(function(self.factors, pack(stack)))
         return xp.reshape(result, (*leading, *result.shape[1:]))
 
     def own_array(self, values: Any, name: str) -> Array:
         """`values` in the precision of the dictionary; an error if of another library or device."""
-        values = errors.as_real_array(values, name)
-        errors.require_same_library(values, self.factors[0], name, "the dictionary")
+        values = checks.as_real_array(values, name)
+        checks.require_same_library(values, self.factors[0], name, "the dictionary")
         if values.dtype != self.factors[0].dtype:
             values = array_namespace(values).astype(values, self.factors[0].dtype)
         return values
@@ -151,7 +152,7 @@ class SeparableDictionary:
         try:
             return cls(_factors_of(arrays, facts), info=facts["info"])
         except (TypeError, ValueError) as error:
-            raise errors.DictionaryFileError(f"{path} is damaged: {error}") from error
+            raise DictionaryFileError(f"{path} is damaged: {error}") from error
 
     @property
     def redundancy(self) -> float:
@@ -210,11 +211,11 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
             raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {kind.__name__}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
-    for k, count in enumerate(errors.atom_counts(facts["n_atoms"], patch_shape)):
+    for k, count in enumerate(checks.atom_counts(facts["n_atoms"], patch_shape)):
         name = f"factor{k}"
         if name not in arrays:
             raise ValueError(f"it lacks {name}.")
-        factor = errors.as_real_array(arrays[name], name)
+        factor = checks.as_real_array(arrays[name], name)
         if factor.shape != (patch_shape[k], count):
             raise ValueError(f"{name} has shape {factor.shape}, not {(patch_shape[k], count)} as it says.")
         violation = spheres.explain_violation(factor, _TOLERANCE)
@@ -239,16 +240,16 @@ def _checked_info(info: Mapping) -> dict[str, Any]:
 
 
 def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, ...]:
-    if not 1 <= len(factors) <= errors.MAX_AXES:
-        raise ValueError(f"A dictionary has 1 to {errors.MAX_AXES} factors, got {len(factors)}.")
+    if not 1 <= len(factors) <= checks.MAX_AXES:
+        raise ValueError(f"A dictionary has 1 to {checks.MAX_AXES} factors, got {len(factors)}.")
     checked: list[Array] = []
     for k, factor in enumerate(factors):
-        factor = errors.as_real_array(factor, f"factors[{k}]")
+        factor = checks.as_real_array(factor, f"factors[{k}]")
         if factor.ndim != 2 or 0 in factor.shape:
             raise ValueError(f"factors[{k}] must be a non-empty matrix, got shape {tuple(factor.shape)}.")
-        errors.require_finite(factor, f"factors[{k}]")
+        checks.require_finite(factor, f"factors[{k}]")
         if checked:
-            errors.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
+            checks.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
             if factor.dtype != checked[0].dtype:
                 raise TypeError(f"factors[{k}] is {factor.dtype}, but factors[0] is {checked[0].dtype}.")
         factor = array_namespace(factor).asarray(factor, copy=True)

@@ -13,9 +13,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from sedil.checks import atom_counts, patch_lengths, require_count, require_positive
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import atom_counts, patch_lengths, require_count, require_positive
 from sedil.learning.defaults import default_atoms, smallest_coefficient
 from sedil.learning.learn import learn
 from sedil.learning.minibatch import MiniBatchLearner

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from sedil.errors import DictionaryFileError, require_folder
+from sedil.checks import require_folder
+from sedil.errors import DictionaryFileError
 
 FORMAT_VERSION = 1
 _HEADER = "header"

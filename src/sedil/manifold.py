@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sedil import spheres
-from sedil.engines.portable import Array, namespace
+from sedil.arrays import Array, namespace
 
 
 class Point(NamedTuple):

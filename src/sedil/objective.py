@@ -12,8 +12,8 @@ from math import inf
 from typing import NamedTuple
 
 from sedil import spheres
-from sedil.engines import portable
-from sedil.engines.portable import Array, namespace
+from sedil.arrays import Array, namespace
+from sedil.engines.portable import products
 from sedil.manifold import Point
 
 # Two atoms with 1 - <d_i, d_j>^2 below this coincide as far as float64 can tell, and the barrier is
@@ -87,7 +87,7 @@ class Evaluation:
     def __init__(self, objective: Objective, point: Point) -> None:
         self.point = point
         self._weights = objective.weights
-        self._residual = portable.synthesize(point.factors, point.codes) - objective.patches
+        self._residual = products.synthesize(point.factors, point.codes) - objective.patches
         if objective.known is not None:
             self._residual = self._residual * objective.known
         self.terms = Terms(
@@ -104,9 +104,9 @@ class Evaluation:
         n = self._residual.shape[-1]
         scale, price, kappa = self._weights
         codes, factors = self.point
-        codes_gradient = portable.analyze(factors, self._residual)
+        codes_gradient = products.analyze(factors, self._residual)
         codes_gradient = (codes_gradient + price * log_slope(codes, scale)) / n
-        data_gradients = portable.factor_gradients(factors, codes, self._residual)
+        data_gradients = products.factor_gradients(factors, codes, self._residual)
         factor_gradients = tuple(
             data_gradient / n + (kappa * coherence_gradient(factor) if kappa else 0)
             for data_gradient, factor in zip(data_gradients, factors, strict=True)

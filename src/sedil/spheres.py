@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.portable import Array, namespace
+from sedil.arrays import Array, namespace
 
 
 def normalize(matrix: Array) -> Array:

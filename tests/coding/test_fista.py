@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from random_things import SHAPES, dense, random_factors
-from sedil.coding import fista as fista_module
-from sedil.coding.problem import LassoProblem, soft_threshold, squared_norm
+from sedil.engines.portable import fista as fista_module
+from sedil.engines.portable.lasso import LassoProblem, soft_threshold, squared_norm
 
 N = 6
 GOLDEN = (1 + sqrt(5)) / 2

@@ -8,6 +8,7 @@ from sklearn.linear_model import orthogonal_mp
 
 import sedil
 from random_things import SHAPES, random_dictionary, training_patches
+from sedil.arrays import pack
 
 AXES = list(SHAPES)
 
@@ -59,24 +60,22 @@ def test_weights_scale_the_price_of_each_coefficient(case):
 
 
 def test_admm_takes_fewer_iterations_than_fista_for_large_penalties():
-    from sedil.coding.admm import admm
-    from sedil.coding.fista import fista
-    from sedil.coding.problem import LassoProblem
-    from sedil.engines import portable
+    from sedil.engines.portable.admm import admm
+    from sedil.engines.portable.fista import fista
+    from sedil.engines.portable.lasso import LassoProblem
 
     dictionary = sedil.odct((8, 8), 16)
-    patches = portable.pack(training_patches(50, (8, 8)))
+    patches = pack(training_patches(50, (8, 8)))
     problem = LassoProblem.create(dictionary.factors, patches, 3.0)
     assert admm(problem, 1e-4, 2000).n_iterations < 0.7 * fista(problem, 1e-4, 2000).n_iterations
 
 
 def test_warm_start_at_the_solution_is_done_at_the_first_look(case):
-    from sedil.coding.fista import CHECK_EVERY, fista
-    from sedil.coding.problem import LassoProblem
-    from sedil.engines import portable
+    from sedil.engines.portable.fista import CHECK_EVERY, fista
+    from sedil.engines.portable.lasso import LassoProblem
 
     dictionary, patches = case
-    problem = LassoProblem.create(dictionary.factors, portable.pack(patches), 0.3)
+    problem = LassoProblem.create(dictionary.factors, pack(patches), 0.3)
     cold = fista(problem, 1e-8, 10000)  # smaller than asked for below: FISTA may lose a little at first
     warm = fista(problem, 1e-6, 10000, initial=cold.codes)
     assert cold.n_iterations > CHECK_EVERY
@@ -134,8 +133,8 @@ def test_refit_is_least_squares_on_the_support_of_l1(case):
 
 def test_refit_survives_dependent_atoms_and_many_iterations(rng):
     """Supports larger than the patch: in float32 plain conjugate gradients end far too large."""
-    from sedil.coding.problem import LassoProblem
-    from sedil.coding.refit import refit
+    from sedil.engines.portable.lasso import LassoProblem
+    from sedil.engines.portable.refit import refit
 
     factors = [factor.astype(np.float32) for factor in sedil.odct((12, 12), 24).factors]
     patches = 10 * np.cumsum(rng.standard_normal((12, 12, 60)), axis=0).astype(np.float32)

@@ -6,7 +6,7 @@ import sys
 
 SCRIPT = """
 import importlib, pkgutil
-import numpy as np, sedil, sedil.engines.fused as fused
+import numpy as np, sedil, sedil.engines.fused.kernels as fused
 
 patches = np.random.default_rng(0).standard_normal((40, 4, 4)).astype(np.float32)
 dictionary = sedil.odct((4, 4), (6, 6)).like(patches)
@@ -16,7 +16,7 @@ for solver in ("descent", "fista"):
 sedil.denoise(patches.reshape(32, 20), 1.0, dictionary)
 sedil.learn(patches, (6, 6), max_iterations=2, random_state=0)
 for module in pkgutil.iter_modules(fused.__path__):
-    for name, value in vars(importlib.import_module(f"sedil.engines.fused.{module.name}")).items():
+    for name, value in vars(importlib.import_module(f"sedil.engines.fused.kernels.{module.name}")).items():
         for signature in getattr(value, "signatures", ())[1:]:
             print(module.name, name, signature)
 """

@@ -17,15 +17,17 @@ from hypothesis import strategies as st
 from numba import njit
 
 import sedil
-from sedil.coding.admm import admm
-from sedil.coding.fista import fista
+from sedil.arrays import pack, unpack
 from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
-from sedil.coding.problem import LassoProblem
-from sedil.coding.pursuit import pursuit
-from sedil.coding.refit import refit
-from sedil.engines import choose_engine, portable
-from sedil.engines.fused import blocks, compilation
-from sedil.engines.fused.cost import Room
+from sedil.engines import choose_engine
+from sedil.engines.fused.kernels import blocks, compilation
+from sedil.engines.fused.kernels.cost import Room
+from sedil.engines.portable import products
+from sedil.engines.portable.admm import admm
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.pursuit import pursuit
+from sedil.engines.portable.refit import refit
 from sedil.learning.engines import PortableLearning
 from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
 from sedil.manifold import Point, ProductManifold
@@ -70,9 +72,9 @@ def test_products_agree(sizes, seed):
     patches = np.empty((prod(operator.lengths), blocks.WIDTH), np.float32)
     back = np.empty_like(codes)
     both_products(operator, codes, patches, back, room)
-    expected = portable.synthesize(factors, codes.reshape(*operator.counts, -1))
+    expected = products.synthesize(factors, codes.reshape(*operator.counts, -1))
     np.testing.assert_allclose(patches, expected.reshape(patches.shape), atol=1e-4)
-    expected = portable.analyze(factors, patches.reshape(*operator.lengths, -1))
+    expected = products.analyze(factors, patches.reshape(*operator.lengths, -1))
     np.testing.assert_allclose(back, expected.reshape(back.shape), atol=1e-3)
 
 
@@ -84,14 +86,12 @@ def test_l1_codes_agree(sizes, n, masked, seed):
     patches = random_patches(factors, n, rng)
     weights = rng.uniform(0.5, 2, [count for _, count in sizes]).astype(np.float32)
     mask = rng.random(patches.shape) < 0.3 if masked else None
-    problem = LassoProblem.create(
-        factors, portable.pack(patches), 0.4, weights, None if mask is None else portable.pack(mask)
-    )
+    problem = LassoProblem.create(factors, pack(patches), 0.4, weights, None if mask is None else pack(mask))
     known = None if mask is None else ~flat(mask)
     seen = patches if mask is None else np.where(mask, 0, patches)
     expected = fista(problem, 1e-5, 40)
     found = solve_l1(factors, flat(seen), 0.4 * weights.ravel(), 1e-5, 40, known=known)
-    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected.codes)), atol=5e-3)
+    np.testing.assert_allclose(found.codes, flat(unpack(expected.codes)), atol=5e-3)
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
 
 
@@ -101,9 +101,9 @@ def test_admm_codes_agree(sizes, n, seed):
     rng = np.random.default_rng(seed)
     factors = random_factors(sizes, rng)
     patches = random_patches(factors, n, rng)
-    expected = admm(LassoProblem.create(factors, portable.pack(patches), 0.8), 1e-6, 40)
+    expected = admm(LassoProblem.create(factors, pack(patches), 0.8), 1e-6, 40)
     found = solve_l1(factors, flat(patches), 0.8, 1e-6, 40, solver="admm")
-    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected.codes)), atol=5e-3)
+    np.testing.assert_allclose(found.codes, flat(unpack(expected.codes)), atol=5e-3)
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
 
 
@@ -159,7 +159,7 @@ def test_lanes_of_odd_and_even_age_are_tested_for_restart_in_their_own_even_iter
     # 45 iterations make a look at the gaps every 9: lanes that take a new sample then are of other parity.
     found = solve_l1(factors, flat(patches), 0.1, 1e-2, 45)
     assert len(np.unique(found.n_iterations % 2)) == 2
-    problem = LassoProblem.create(factors, portable.pack(patches), 0.1)
+    problem = LassoProblem.create(factors, pack(patches), 0.1)
     expected = fista(problem, 1e-2, 45, check_every=9).codes
     np.testing.assert_allclose(found.codes.T, expected.reshape(42, 100), atol=2e-3)
 
@@ -207,11 +207,11 @@ def test_refit_agrees(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = random_patches(factors, 50, rng)
     mask = rng.random(patches.shape) < 0.2
-    problem = LassoProblem.create(factors, portable.pack(patches), 1.0, None, portable.pack(mask))
+    problem = LassoProblem.create(factors, pack(patches), 1.0, None, pack(mask))
     expected = refit(problem, fista(problem, 1e-6, 500).codes)
     seen, known = flat(np.where(mask, 0, patches)), ~flat(mask)
     found = solve_l1(factors, seen, 1.0, 1e-6, 500, known=known, refits=30)
-    np.testing.assert_allclose(found.codes, flat(portable.unpack(expected)), atol=2e-3)
+    np.testing.assert_allclose(found.codes, flat(unpack(expected)), atol=2e-3)
 
 
 @FEW
@@ -221,7 +221,7 @@ def test_pursuit_agrees(sizes, n, seed):
     factors = random_factors(sizes, rng)
     patches = random_patches(factors, n, rng)
     most = max(prod(map(min, sizes)) // 2, 1)  # half the rank: dependent atoms could be exchanged
-    expected = flat(portable.unpack(pursuit(factors, portable.pack(patches), 0.8, most)))
+    expected = flat(unpack(pursuit(factors, pack(patches), 0.8, most)))
     found = solve_pursuit(factors, flat(patches), 0.8, most)
     matrix = sedil.SeparableDictionary(factors).as_matrix()
     errors = [np.linalg.norm(flat(patches) - codes @ matrix.T, axis=1) for codes in (found, expected)]

@@ -19,7 +19,7 @@ from sedil.imaging.denoise import (
     sums_over_patches,
 )
 from sedil.pretrained import FOR_VOLUMES, NAMES
-from sedil.pretrained.make import IMAGES, RECIPES
+from sedil_studies.make_pretrained import IMAGES, RECIPES
 
 SIGMA = 20.0
 SMALL = sedil.odct((4, 4), 6)
@@ -305,7 +305,7 @@ def test_every_shipped_dictionary_has_a_recipe_and_its_provenance():
     assert {*NAMES, *FOR_VOLUMES} == set(RECIPES)
     for name in RECIPES:
         dictionary = sedil.shipped_dictionary(name)
-        assert dictionary.info["command"] == f"python -m sedil.pretrained.make {name}"
+        assert dictionary.info["command"].endswith(f" {name}")
         assert dictionary.info["images"] == [f"skimage.data.{image}" for image in IMAGES]
         n_atoms, axes = RECIPES[name].n_atoms, RECIPES[name].axes
         assert dictionary.n_atoms == (n_atoms if axes is None else tuple(n_atoms[axis] for axis in axes))

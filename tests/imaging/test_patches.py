@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import sedil
-from sedil.engines.portable import to_numpy
+from sedil.arrays import to_numpy
 
 
 def numbered(shape, first=0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from random_things import training_patches
-from sedil.engines.portable import to_numpy
+from sedil.arrays import to_numpy
 from sedil.learning import batches
 from sedil.learning.batches import open_source, regrouped
 

@@ -4,7 +4,7 @@ import pytest
 import sedil
 from random_things import training_patches
 from sedil import files
-from sedil.engines.portable import to_numpy
+from sedil.arrays import to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.learning import run as run_module
 from sedil.learning.checkpoint import fingerprint

@@ -4,7 +4,7 @@ import pytest
 from random_things import SHAPES, random_dictionary, training_patches
 from sedil import spheres
 from sedil.analytic import odct_factor
-from sedil.engines.portable import to_numpy
+from sedil.arrays import to_numpy
 from sedil.learning.initial import STARTS, initial_factors
 
 

@@ -16,8 +16,8 @@ from random_things import (
     training_patches,
 )
 from sedil import objective
+from sedil.arrays import pack, to_numpy
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import pack, to_numpy
 from sedil.learning import engines
 from sedil.learning.defaults import smallest_coefficient
 from sedil.learning.result import StopReason

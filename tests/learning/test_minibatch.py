@@ -5,9 +5,9 @@ import pytest
 
 import sedil
 from random_things import planted, share_found, training_patches
-from sedil.engines.portable import to_numpy
-from sedil.learning.held_out import held_out_terms
+from sedil.arrays import to_numpy
 from sedil.learning.minibatch import FULL_STEPS, MiniBatchLearner
+from sedil_studies.held_out import held_out_terms
 
 PATCHES = training_patches(60, (3, 4))
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil.coding.admm import CHECK_EVERY as ADMM_CHECK
-from sedil.coding.admm import RELAXATION, STRENGTH
-from sedil.coding.fista import CHECK_EVERY as FISTA_CHECK
-from sedil.coding.problem import squared_norm
+from sedil.engines.portable.admm import CHECK_EVERY as ADMM_CHECK
+from sedil.engines.portable.admm import RELAXATION, STRENGTH
+from sedil.engines.portable.fista import CHECK_EVERY as FISTA_CHECK
+from sedil.engines.portable.lasso import squared_norm
 from sedil.engines.threads import parallel_map, thread_count
 
 # Looks of descent at all atoms: few samples take more than ten. Crowded ones are quicker by FISTA.
@@ -88,9 +88,9 @@ class _Task(NamedTuple):
 
 def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     """Improve the codes in `result`, which are zero unless `warm`, by coordinate descent."""
-    from sedil.engines.fused import descent
-    from sedil.engines.fused.blocks import Operator
-    from sedil.engines.fused.compilation import announced
+    from sedil.engines.fused.kernels import descent
+    from sedil.engines.fused.kernels.blocks import Operator
+    from sedil.engines.fused.kernels.compilation import announced
 
     operator, solve = Operator.create(task.factors), descent.solve_from if warm else descent.solve
     looks = min(task.max_iterations, MAX_LOOKS), min(task.max_iterations, CROWDED_LOOKS)
@@ -106,9 +106,9 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
 
 def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
     """Improve the codes in `result` by FISTA or ADMM."""
-    from sedil.engines.fused import lasso
-    from sedil.engines.fused.blocks import Operator
-    from sedil.engines.fused.compilation import announced
+    from sedil.engines.fused.kernels import lasso
+    from sedil.engines.fused.kernels.blocks import Operator
+    from sedil.engines.fused.kernels.compilation import announced
 
     factors, patches, eigenvalues = task.factors, task.patches, np.ones(task.patches.shape[1])
     every, splits = (ADMM_CHECK, True) if solver == "admm" else (FISTA_CHECK, False)
@@ -130,9 +130,9 @@ def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
 
 def _refit(task: _Task, codes: np.ndarray, n_iterations: int) -> None:
     """Replace the coefficients in use by their least-squares values."""
-    from sedil.engines.fused import support
-    from sedil.engines.fused.blocks import Operator
-    from sedil.engines.fused.compilation import announced
+    from sedil.engines.fused.kernels import support
+    from sedil.engines.fused.kernels.blocks import Operator
+    from sedil.engines.fused.kernels.compilation import announced
 
     operator = Operator.create(task.factors)
 
@@ -172,9 +172,9 @@ def solve_pursuit(
     room: np.ndarray | None = None,
 ) -> np.ndarray:
     """Codes (n, atoms) of flat patches (n, entries) by orthogonal matching pursuit; `room` as above."""
-    from sedil.engines.fused import pursuit
-    from sedil.engines.fused.blocks import Operator
-    from sedil.engines.fused.compilation import announced
+    from sedil.engines.fused.kernels import pursuit
+    from sedil.engines.fused.kernels.blocks import Operator
+    from sedil.engines.fused.kernels.compilation import announced
 
     operator = Operator.create(factors)
     codes = _zero_codes(factors, len(patches)) if room is None else room
@@ -202,7 +202,7 @@ def in_sparse_rows(
     """
     from scipy.sparse import csr_array
 
-    from sedil.engines.fused.rows import take_nonzeros
+    from sedil.engines.fused.kernels.rows import take_nonzeros
 
     count = thread_count(threads)
     rooms: LifoQueue[np.ndarray] = LifoQueue()

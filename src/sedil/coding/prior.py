@@ -22,10 +22,10 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.coding.problem import dot
+from sedil.arrays import Array, pack, to_numpy, unpack
 from sedil.coding.rough import Effort
-from sedil.engines import portable
-from sedil.engines.portable import Array, to_numpy
+from sedil.engines.portable import products
+from sedil.engines.portable.lasso import dot
 
 Operator = Callable[[Array], Array]
 
@@ -110,13 +110,13 @@ def conditional_mean(
     xp = array_namespace(rest)
     components = xp.reshape(prior.components, (-1, prod(prior.mean.shape))).T
     variances = prior.variances[..., None]
-    mask = portable.pack(xp.broadcast_to(known, rest.shape))
+    mask = pack(xp.broadcast_to(known, rest.shape))
 
     def covariance(signals: Array) -> Array:
-        codes = portable.analyze(factors, signals)
+        codes = products.analyze(factors, signals)
         flat = xp.reshape(signals, (-1, signals.shape[-1]))
         together = xp.reshape(components @ (components.T @ flat), signals.shape)
-        return together + portable.synthesize(factors, variances * codes)
+        return together + products.synthesize(factors, variances * codes)
 
     def system(signals: Array) -> Array:
         return mask * covariance(signals) + prior.noise**2 * signals
@@ -124,8 +124,8 @@ def conditional_mean(
     # All but the components varies about as much as this, on average over the entries.
     floor = prior.noise**2 + float(xp.sum(prior.variances)) / prod(prior.mean.shape)
     precondition = _Preconditioner(components, xp.reshape(known, (known.shape[0], -1)), mask, floor)
-    weights = _conjugate_gradients(system, precondition, portable.pack(rest), effort)
-    return portable.unpack(covariance(weights))
+    weights = _conjugate_gradients(system, precondition, pack(rest), effort)
+    return unpack(covariance(weights))
 
 
 class _Preconditioner:

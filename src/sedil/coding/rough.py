@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.coding.fista import fista
+from sedil.arrays import Array, pack, unpack
 from sedil.coding.fused import solve_l1
-from sedil.coding.problem import LassoProblem
-from sedil.engines import choose_engine, portable
-from sedil.engines.portable import Array
+from sedil.engines import choose_engine
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import LassoProblem
 
 
 class Effort(NamedTuple):
@@ -41,6 +41,6 @@ def rough_codes(
         result = solve_l1(factors, flat, flat_thresholds, *effort, known=known, threads=1)
         return result.codes.reshape(-1, *n_atoms)
     thresholds = thresholds if isinstance(thresholds, float) else thresholds[..., None]
-    known = None if known is None else portable.pack(known)
-    problem = LassoProblem(factors, portable.pack(patches), thresholds, known)
-    return portable.unpack(fista(problem, *effort).codes)
+    known = None if known is None else pack(known)
+    problem = LassoProblem(factors, pack(patches), thresholds, known)
+    return unpack(fista(problem, *effort).codes)

@@ -10,16 +10,16 @@ from warnings import warn
 import numpy as np
 from array_api_compat import array_namespace
 
-from sedil import errors
-from sedil.coding.admm import admm
-from sedil.coding.fista import fista
+from sedil import checks
+from sedil.arrays import Array, pack, unpack
 from sedil.coding.fused import FlatResult, in_sparse_rows, solve_l1, solve_pursuit
-from sedil.coding.problem import CodingResult, LassoProblem
-from sedil.coding.pursuit import pursuit
-from sedil.coding.refit import REFIT_ITERATIONS, refit
 from sedil.dictionary import SeparableDictionary, require_dictionary
-from sedil.engines import choose_engine, portable
-from sedil.engines.portable import Array
+from sedil.engines import choose_engine
+from sedil.engines.portable.admm import admm
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import CodingResult, LassoProblem
+from sedil.engines.portable.pursuit import pursuit
+from sedil.engines.portable.refit import REFIT_ITERATIONS, refit
 
 METHODS = ("refit", "l1", "pursuit")
 SOLVERS: dict[str, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
@@ -113,13 +113,13 @@ def sparse_code(
     """
     require_dictionary(dictionary)
     patches = dictionary.own_array(patches, "patches")
-    errors.require_patch_shape(patches, dictionary.patch_shape)
-    errors.require_choice(method, "method", METHODS)
+    checks.require_patch_shape(patches, dictionary.patch_shape)
+    checks.require_choice(method, "method", METHODS)
     if mask is not None:
         patches = _without_missing(patches, mask)
-    errors.require_finite(patches, "patches")
+    checks.require_finite(patches, "patches")
     if threads is not None:
-        errors.require_count(threads, "threads", minimum=1)
+        checks.require_count(threads, "threads", minimum=1)
     engine = choose_engine(engine, patches, dictionary.n_atoms)
     if sparse and not isinstance(patches, np.ndarray):
         raise TypeError("sparse=True needs NumPy arrays: convert patches and dictionary, or leave it out.")
@@ -127,9 +127,9 @@ def sparse_code(
         return _pursue(dictionary, patches, max_error, max_atoms, mask, sparse, engine, threads)
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
-    errors.require_positive(penalty, "penalty")
-    errors.require_positive(tolerance, "tolerance")
-    errors.require_count(max_iterations, "max_iterations", minimum=1)
+    checks.require_positive(penalty, "penalty")
+    checks.require_positive(tolerance, "tolerance")
+    checks.require_count(max_iterations, "max_iterations", minimum=1)
     task = _L1Task(
         dictionary,
         patches,
@@ -234,7 +234,7 @@ def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_ato
     if solver is None:
         suits = engine == "fused" and mask is None and most_atoms <= _LARGEST_GRAM
         return _DESCENT if suits else "fista"
-    errors.require_choice(solver, "solver", (*SOLVERS, _DESCENT))
+    checks.require_choice(solver, "solver", (*SOLVERS, _DESCENT))
     if mask is not None and solver != "fista":
         raise ValueError(f"The solver {solver!r} cannot take a mask: use solver='fista'.")
     if solver == _DESCENT and engine != "fused":
@@ -275,9 +275,9 @@ def _pursue(
         raise ValueError('method="pursuit" cannot take a mask: use "l1" or "refit".')
     if max_error is None:
         raise ValueError('method="pursuit" needs max_error=..., in the units of the patches.')
-    errors.require_positive(max_error, "max_error", zero_allowed=True)
+    checks.require_positive(max_error, "max_error", zero_allowed=True)
     n_entries = prod(dictionary.patch_shape)
-    limit = max(n_entries // 2, 1) if max_atoms is None else errors.require_count(max_atoms, "max_atoms", 1)
+    limit = max(n_entries // 2, 1) if max_atoms is None else checks.require_count(max_atoms, "max_atoms", 1)
     limit = min(limit, n_entries, prod(dictionary.n_atoms))
     if engine == "fused":
         flat = _flat(patches, dictionary.patch_shape)
@@ -319,7 +319,7 @@ def _checked_initial(dictionary: SeparableDictionary, initial: Any, patches: Arr
     expected = (*_leading(patches, dictionary), *dictionary.n_atoms)
     if tuple(initial.shape) != expected:
         raise ValueError(f"initial must be codes of shape {expected}, got shape {tuple(initial.shape)}.")
-    errors.require_finite(initial, "initial")
+    checks.require_finite(initial, "initial")
     return initial
 
 
@@ -344,9 +344,9 @@ def _packed(samples: Array, n_axes: int) -> Array:
     """All leading axes as one, last."""
     xp = array_namespace(samples)
     leading = samples.shape[: samples.ndim - n_axes]
-    return portable.pack(xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :])))
+    return pack(xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :])))
 
 
 def _unpacked(codes: Array, patches: Array, dictionary: SeparableDictionary) -> Array:
     xp = array_namespace(codes)
-    return xp.reshape(portable.unpack(codes), (*_leading(patches, dictionary), *dictionary.n_atoms))
+    return xp.reshape(unpack(codes), (*_leading(patches, dictionary), *dictionary.n_atoms))

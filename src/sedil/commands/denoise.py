@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sedil.checks import require_positive
 from sedil.coding.sparse_code import METHODS
 from sedil.commands.dictionaries import CHOICE, named_dictionary
 from sedil.dictionary import format_shape
-from sedil.errors import require_positive
 from sedil.terminal import clear_errors, complain, console, counted
 
 if TYPE_CHECKING:
-    from sedil.imaging.denoise_files import Facts, Job, Outcome, Settings
+    from sedil.file_jobs.denoise_files import Facts, Job, Outcome, Settings
 
 Method = Enum("Method", {name: name for name in METHODS})  # type: ignore[misc]
 
@@ -81,7 +81,7 @@ def denoise(
     Volumes are NIfTI files (.nii, .nii.gz), TIFF files of several pages, and
     arrays (.npy, .npz); the result has the format and the header of IN.
     """
-    from sedil.imaging.denoise_files import Settings, plan_one, plan_several
+    from sedil.file_jobs.denoise_files import Settings, plan_one, plan_several
 
     with clear_errors():
         if sigma is not None:
@@ -95,7 +95,7 @@ def denoise(
 
 
 def _denoise_one(job: Job, settings: Settings) -> None:
-    from sedil.imaging.denoise_files import denoise_file, open_noisy
+    from sedil.file_jobs.denoise_files import denoise_file, open_noisy
     from sedil.progress import patch_bar
 
     noisy = open_noisy(job, settings.sigma)
@@ -113,7 +113,7 @@ def _denoise_one(job: Job, settings: Settings) -> None:
 
 
 def _denoise_several(jobs: Sequence[Job], settings: Settings) -> None:
-    from sedil.imaging.denoise_files import denoise_files
+    from sedil.file_jobs.denoise_files import denoise_files
     from sedil.progress import patch_bar
 
     console.print(f"denoising {counted(len(jobs), 'picture')} into {jobs[0].target.parent}")

@@ -47,7 +47,7 @@ def inpaint(
     The mask is a picture, white where pixels are missing: brighter than half
     its brightest pixel. All other pixels stay as they are.
     """
-    from sedil.imaging.inpaint_files import inpaint_file, notes_on, open_holed
+    from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_holed
     from sedil.progress import patch_bar
 
     with clear_errors():

@@ -13,9 +13,9 @@ import typer
 
 import sedil
 from sedil import mosaic
+from sedil.checks import atom_counts
 from sedil.commands.places import is_among, require_free, require_free_picture
 from sedil.dictionary import format_shape
-from sedil.errors import atom_counts
 from sedil.files import require_writable
 from sedil.learning.defaults import PRESETS, default_atoms
 from sedil.learning.initial import STARTS
@@ -109,7 +109,7 @@ def learn(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
 ) -> None:
     """Learn a dictionary from images."""
-    from sedil.imaging.images import find_training_files
+    from sedil.image_files.images import find_training_files
 
     with clear_errors():
         _require_options_of_one_kind(minibatch, iterations=iterations, batch_size=batch_size, epochs=epochs)

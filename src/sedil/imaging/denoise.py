@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil import errors, pretrained
+from sedil import checks, pretrained
 from sedil.analytic import odct
 from sedil.dictionary import SeparableDictionary, require_dictionary
 from sedil.engines import choose_engine
@@ -121,13 +121,13 @@ def denoise(
         if sigma == 0:
             return image.copy()
     sigma = _checked_sigma(sigma, pixels)
-    errors.require_choice(method, "method", tuple(CODERS))
-    errors.require_count(stride, "stride", minimum=1)
-    errors.require_positive(max_memory, "max_memory")
+    checks.require_choice(method, "method", tuple(CODERS))
+    checks.require_count(stride, "stride", minimum=1)
+    checks.require_positive(max_memory, "max_memory")
     if threads is not None:
-        errors.require_count(threads, "threads", minimum=1)
+        checks.require_count(threads, "threads", minimum=1)
     if threshold is not None:
-        errors.require_positive(threshold, "threshold")
+        checks.require_positive(threshold, "threshold")
     cleanings = [_cleaning(share, channels[0], method, sigma, threshold, stride) for share in shares]
     counter = Counter(progress, len(channels) * sum(cleaning.grid.n_patches for cleaning in cleanings))
     how = {"engine": engine, "max_memory": max_memory, "threads": threads, "counter": counter}
@@ -283,7 +283,7 @@ def signal_shape(dictionary: SeparableDictionary, n_axes: int) -> tuple[int, ...
 def checked_image(image: Any, channel_axis: int | None) -> np.ndarray:
     """The image as float32, after all checks that do not depend on the method."""
     require_image(image, channel_axis)
-    errors.require_finite(image, "image")
+    checks.require_finite(image, "image")
     return image.astype(np.float32)
 
 
@@ -298,9 +298,9 @@ def require_image(image: Any, channel_axis: int | None) -> None:
     if channel_axis is not None and not -image.ndim <= channel_axis < image.ndim:
         raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {image.shape}.")
     n_axes = image.ndim - (channel_axis is not None)
-    if not 1 <= n_axes <= errors.MAX_AXES:
+    if not 1 <= n_axes <= checks.MAX_AXES:
         raise ValueError(
-            f"image must have 1 to {errors.MAX_AXES} axes besides colour, got shape {image.shape}."
+            f"image must have 1 to {checks.MAX_AXES} axes besides colour, got shape {image.shape}."
         )
 
 
@@ -315,7 +315,7 @@ def as_dtype(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def _checked_sigma(sigma: float, pixels: np.ndarray) -> float:
-    sigma = errors.require_positive(sigma, "sigma")
+    sigma = checks.require_positive(sigma, "sigma")
     spread = float(pixels.max() - pixels.min())
     if spread and sigma > spread:
         raise ValueError(

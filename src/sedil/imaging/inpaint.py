@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil import errors
+from sedil import checks
 from sedil.dictionary import SeparableDictionary
 from sedil.imaging.denoise import (
     Counter,
@@ -103,7 +103,7 @@ def inpaint(
     require_image(image, channel_axis)
     missing = _checked_mask(mask, image, channel_axis)
     pixels = np.where(missing, 0, image)
-    errors.require_finite(pixels, "image, where it is not missing,")
+    checks.require_finite(pixels, "image, where it is not missing,")
     _check_settings(mode, sigma, passes, stride, max_memory, threads)
     if not missing.any():
         return image.copy()
@@ -199,9 +199,9 @@ def _check_settings(
     threads: int | None,
 ) -> None:
     if mode is not None:
-        errors.require_choice(mode, "mode", MODES)
-    errors.require_positive(sigma, "sigma", zero_allowed=True)
-    errors.require_positive(max_memory, "max_memory")
+        checks.require_choice(mode, "mode", MODES)
+    checks.require_positive(sigma, "sigma", zero_allowed=True)
+    checks.require_positive(max_memory, "max_memory")
     for count, name in ((passes, "passes"), (stride, "stride"), (threads, "threads")):
         if count is not None:
-            errors.require_count(count, name, minimum=1)
+            checks.require_count(count, name, minimum=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sedil import errors
+from sedil import checks
 
 # High-pass filter of Daubechies' wavelet with two vanishing moments: blind to ramps, unit length.
 _DETAIL = np.array([1 - np.sqrt(3), np.sqrt(3) - 3, 3 + np.sqrt(3), -1 - np.sqrt(3)]) / np.sqrt(32)
@@ -35,7 +35,7 @@ def estimate_noise(image: np.ndarray, channel_axis: int | None = None) -> float:
     was clipped at the ends of the range, as in an 8-bit file with sigma above 30 or so, is underestimated.
     Give `sigma` where you know it.
     """
-    errors.require_finite(image, "image")
+    checks.require_finite(image, "image")
     details = np.asarray(image, np.float64)
     if channel_axis is not None:
         details = np.moveaxis(details, channel_axis, 0)

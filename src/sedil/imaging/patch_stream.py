@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sedil import errors
+from sedil import checks
 from sedil.dictionary import format_shape
-from sedil.imaging.images import find_training_files, read_grey, read_grey_volume
+from sedil.image_files.images import find_training_files, read_grey, read_grey_volume
 from sedil.imaging.patches import normalize_patches, sample_patches
 
 # Images that are held together, so that the patches of a batch come from many of them.
@@ -54,7 +54,7 @@ def stream_patches(
     >>> patches = sedil.stream_patches("photos", (8, 8), 1_000_000, random_state=0)  # doctest: +SKIP
     >>> result = sedil.learn_minibatch(patches, n_atoms=(16, 16))  # doctest: +SKIP
     """
-    lengths = errors.patch_lengths(patch_shape)
+    lengths = checks.patch_lengths(patch_shape)
     if len(lengths) not in (2, 3):
         raise ValueError(
             f"Patches of images have two axes, of volumes three, got patch_shape={patch_shape!r}."
@@ -62,7 +62,7 @@ def stream_patches(
     places = [images] if isinstance(images, str | Path) else list(images)
     if not places:
         raise ValueError("There are no images to take patches from.")
-    errors.require_count(n_patches, "n_patches", minimum=1)
+    checks.require_count(n_patches, "n_patches", minimum=1)
     seed = int(np.random.default_rng(random_state).integers(2**63))
     return PatchStream(find_training_files(places, len(lengths)), lengths, n_patches, seed, flatten)
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from array_api_compat import array_namespace
 
-from sedil import errors
-from sedil.engines.portable import Array
+from sedil import checks
+from sedil.arrays import Array
 
 
 def sample_patches(
@@ -32,8 +32,8 @@ def sample_patches(
     ndarray of shape (n_patches, *patch_shape)
         A copy, in the common floating type of the images (float32 at least).
     """
-    patch_shape = errors.patch_lengths(patch_shape)
-    errors.require_count(n_patches, "n_patches", minimum=1)
+    patch_shape = checks.patch_lengths(patch_shape)
+    checks.require_count(n_patches, "n_patches", minimum=1)
     if len(images) == 0:
         raise ValueError("There are no images to take patches from.")
     arrays = [np.asarray(image) for image in images]
@@ -68,8 +68,8 @@ def normalize_patches(patches: Array, *, unit_length: bool = True) -> Array:
     array of shape (m, *patch_shape)
         ``m <= n``: patches whose entries are all equal have no direction and are left out.
     """
-    patches = errors.as_real_array(patches, "patches")
-    errors.require_patches(patches)
+    patches = checks.as_real_array(patches, "patches")
+    checks.require_patches(patches)
     xp = array_namespace(patches)
     axes = tuple(range(1, patches.ndim))
     centred = patches - xp.mean(patches, axis=axes, keepdims=True)

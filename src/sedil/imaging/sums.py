@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.coding.fista import fista
-from sedil.coding.problem import LassoProblem
-from sedil.coding.pursuit import pursuit
-from sedil.coding.refit import refit
-from sedil.engines import portable
+from sedil.engines.portable import products
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.pursuit import pursuit
+from sedil.engines.portable.refit import refit
 from sedil.imaging.patch_grid import Box, PatchGrid
 
 
@@ -86,7 +86,7 @@ def portable_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     means = flat.mean(axis=0)
     shape = tuple(factor.shape[0] for factor in cleaning.factors)
     codes = CODERS[cleaning.method](cleaning, (flat - means).reshape(*shape, -1))
-    cleaned = portable.synthesize(cleaning.factors, codes).reshape(flat.shape) + means
+    cleaned = products.synthesize(cleaning.factors, codes).reshape(flat.shape) + means
     weights = 1 / (1 + np.count_nonzero(codes.reshape(-1, len(patches)), axis=0)).astype(np.float32)
     if cleaning.wanted is not None:
         weights *= grid.touching(cleaning.wanted, box)
@@ -125,13 +125,13 @@ CODERS: dict[str, Callable[[Cleaning, np.ndarray], np.ndarray]] = {
 
 def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     """With the fused engine: one pass, in which no array of codes ever exists."""
-    from sedil.engines.fused.blocks import Operator
-    from sedil.engines.fused.compilation import announced
-    from sedil.engines.fused.descent import Descent
-    from sedil.engines.fused.descent import Limits as DescentLimits
-    from sedil.engines.fused.pursuit import Pursuers
-    from sedil.engines.fused.restore import Piece, denoise_by_l1, denoise_by_pursuit
-    from sedil.engines.fused.support import Support
+    from sedil.engines.fused.kernels.blocks import Operator
+    from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.descent import Descent
+    from sedil.engines.fused.kernels.descent import Limits as DescentLimits
+    from sedil.engines.fused.kernels.pursuit import Pursuers
+    from sedil.engines.fused.kernels.restore import Piece, denoise_by_l1, denoise_by_pursuit
+    from sedil.engines.fused.kernels.support import Support
 
     grid = cleaning.grid
     place = grid.extent(box)

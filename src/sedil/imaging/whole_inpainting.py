@@ -7,11 +7,11 @@ from functools import partial
 
 from array_api_compat import array_namespace
 
-from sedil import errors
+from sedil import checks
+from sedil.arrays import Array
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
 from sedil.coding.rough import Effort, rough_codes
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import Array
 from sedil.engines.threads import parallel_map, thread_count
 
 _CHUNK = 64  # signals at a time: the codes of 64x64 signals then take some megabytes
@@ -70,16 +70,16 @@ def fill_whole(
     >>> bool(np.max(np.abs(filled - ramps)) < 0.5)
     True
     """
-    signals = errors.as_real_array(signals, "signals")
-    errors.require_patch_shape(signals, dictionary.patch_shape)
+    signals = checks.as_real_array(signals, "signals")
+    checks.require_patch_shape(signals, dictionary.patch_shape)
     _require_masks(masks, signals, dictionary)
-    penalty = errors.require_positive(penalty, "penalty")
+    penalty = checks.require_positive(penalty, "penalty")
     effort = Effort(
-        errors.require_positive(tolerance, "tolerance"),
-        errors.require_count(max_iterations, "max_iterations", minimum=1),
+        checks.require_positive(tolerance, "tolerance"),
+        checks.require_count(max_iterations, "max_iterations", minimum=1),
     )
     if threads is not None:
-        errors.require_count(threads, "threads", minimum=1)
+        checks.require_count(threads, "threads", minimum=1)
     if prior is not None and tuple(prior.mean.shape) != dictionary.patch_shape:
         raise ValueError(
             f"The prior is one of signals of shape {tuple(prior.mean.shape)}, the dictionary of patches of "
@@ -87,7 +87,7 @@ def fill_whole(
         )
     xp = array_namespace(signals)
     blank = xp.where(masks, xp.zeros_like(signals), signals)
-    errors.require_finite(blank, "signals")
+    checks.require_finite(blank, "signals")
     stack = xp.reshape(dictionary.own_array(blank, "signals"), (-1, *dictionary.patch_shape))
     known = xp.reshape(xp.astype(~masks, stack.dtype), (-1, *dictionary.patch_shape))
     if prior is None:

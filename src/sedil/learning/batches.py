@@ -16,8 +16,8 @@ import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
 
-from sedil import errors
-from sedil.engines.portable import Array
+from sedil import checks
+from sedil.arrays import Array
 
 # Above this many rows an epoch shuffles runs of neighbouring rows: the order stays small, and disks like it.
 _MOST_RUNS = 2**20
@@ -143,10 +143,10 @@ def regrouped(items: Iterable[Array], batch_size: int) -> Iterator[Array]:
 
 def _require_same_shape(array: Array, earlier: Array | None, number: int) -> None:
     shape = tuple(array.shape)
-    if not 2 <= len(shape) <= errors.MAX_AXES + 1:
+    if not 2 <= len(shape) <= checks.MAX_AXES + 1:
         raise ValueError(
             f"Batch {number} of the data has shape {shape}: a batch is a stack of patches "
-            f"(n, *patch_shape) with 1 to {errors.MAX_AXES} patch axes."
+            f"(n, *patch_shape) with 1 to {checks.MAX_AXES} patch axes."
         )
     if earlier is not None and tuple(earlier.shape[1:]) != shape[1:]:
         raise ValueError(
@@ -172,14 +172,14 @@ def _pieces(data: Any, name: str) -> list[Array] | None:
         for number, piece in enumerate(pieces):
             _require_same_shape(piece, pieces[0], number)
         return pieces
-    return [_as_rows(errors.as_real_array(data, name), name)]
+    return [_as_rows(checks.as_real_array(data, name), name)]
 
 
 def _as_rows(array: Array, name: str) -> Array:
     shape = tuple(array.shape)
-    if not 2 <= len(shape) <= errors.MAX_AXES + 1 or 0 in shape:
+    if not 2 <= len(shape) <= checks.MAX_AXES + 1 or 0 in shape:
         raise ValueError(
-            f"{name} must have shape (n, *patch_shape) with 1 to {errors.MAX_AXES} patch axes and at least "
+            f"{name} must have shape (n, *patch_shape) with 1 to {checks.MAX_AXES} patch axes and at least "
             f"one patch, got shape {shape}: stack the patches along a first axis."
         )
     return array
@@ -211,7 +211,7 @@ def _matching_masks(pieces: Sequence[Array], mask: Any) -> list[Array]:
             f"mask must have the shape of the patches, {' and '.join(map(str, shapes))}, got {came}."
         )
     for piece in masks:
-        errors.require_boolean(piece, "mask")
+        checks.require_boolean(piece, "mask")
     return masks
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.engines.portable import Array, to_numpy
+from sedil.arrays import Array, to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.files import archive_kind, read_archive, write_archive
 from sedil.learning.conjugate_gradient import State

@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
 from sys import float_info
 
-from sedil.errors import require_choice, require_count, require_positive
+from sedil.checks import require_choice, require_count, require_positive
 from sedil.objective import Weights
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01

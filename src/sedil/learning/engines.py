@@ -7,10 +7,10 @@ from typing import Protocol
 
 from array_api_compat import array_namespace
 
-from sedil.coding.fista import fista
-from sedil.coding.problem import LassoProblem
-from sedil.engines import portable
-from sedil.engines.portable import Array
+from sedil.arrays import Array, pack, unpack
+from sedil.engines.portable import products
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import LassoProblem
 from sedil.learning.conjugate_gradient import State, advance, start
 from sedil.learning.line_search import LineSearch
 from sedil.manifold import Point, ProductManifold
@@ -83,8 +83,8 @@ class PortableLearning:
     name = "portable"
 
     def __init__(self, patches: Array, weights: Weights, mask: Array | None = None) -> None:
-        known = None if mask is None else portable.pack(array_namespace(patches).astype(~mask, patches.dtype))
-        self.objective = Objective(portable.pack(patches), weights, known)
+        known = None if mask is None else pack(array_namespace(patches).astype(~mask, patches.dtype))
+        self.objective = Objective(pack(patches), weights, known)
 
     @property
     def weights(self) -> Weights:
@@ -106,7 +106,7 @@ class PortableLearning:
 
     def correlations(self, factors: Sequence[Array]) -> Array:
         """Codes A^T S B."""
-        return portable.analyze(factors, self.objective.patches)
+        return products.analyze(factors, self.objective.patches)
 
     def sparse_codes(self, factors: Sequence[Array], penalty: float) -> Array:
         """Codes of Eq. (34), roughly."""
@@ -115,7 +115,7 @@ class PortableLearning:
 
     def unpack(self, codes: Array) -> Array:
         """Codes of shape (n, *n_atoms)."""
-        return portable.unpack(codes)
+        return unpack(codes)
 
     def start(self, manifold: ProductManifold, point: Point) -> State:
         """State at the initial point."""

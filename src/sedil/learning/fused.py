@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.coding.fused import solve_l1
-from sedil.engines.fused import cost
-from sedil.engines.fused.blocks import WIDTH, Operator
-from sedil.engines.fused.compilation import announced
-from sedil.engines.fused.tile import LANES
+from sedil.engines.fused.kernels import cost
+from sedil.engines.fused.kernels.blocks import WIDTH, Operator
+from sedil.engines.fused.kernels.compilation import announced
+from sedil.engines.fused.kernels.tile import LANES
 from sedil.engines.threads import thread_count
 from sedil.learning.conjugate_gradient import State, advance, first_state
 from sedil.learning.engines import FIRST_GAP, FIRST_ITERATIONS

@@ -10,9 +10,9 @@ from array_api_compat import device as device_of
 
 from sedil import spheres
 from sedil.analytic import odct_factor
+from sedil.arrays import Array, to_numpy
+from sedil.checks import require_choice
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import Array, to_numpy
-from sedil.errors import require_choice
 
 _CANDIDATES = 4096  # fibres of the data to draw atoms from
 

@@ -11,10 +11,10 @@ import numpy as np
 from array_api_compat import array_namespace
 
 import sedil
-from sedil import errors
+from sedil import checks
+from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import choose_engine
-from sedil.engines.portable import Array
 from sedil.learning.checkpoint import CHECKPOINT, fingerprint, load_checkpoint, require_replaceable
 from sedil.learning.defaults import choose_warm_up, choose_weights
 from sedil.learning.engines import learning_engine
@@ -130,15 +130,15 @@ def learn(
     >>> result.dictionary.factors[0].shape
     (4, 6)
     """
-    patches = errors.as_real_array(patches, "patches")
-    errors.require_patches(patches)
+    patches = checks.as_real_array(patches, "patches")
+    checks.require_patches(patches)
     patch_shape = tuple(patches.shape[1:])
-    counts = errors.atom_counts(n_atoms, patch_shape)
+    counts = checks.atom_counts(n_atoms, patch_shape)
     require_learnable(patch_shape, counts)
     stopping = Stopping(max_iterations, tolerance, gradient_tolerance).checked()
     require_place(checkpoint, resume)
     if threads is not None:
-        errors.require_count(threads, "threads", minimum=1)
+        checks.require_count(threads, "threads", minimum=1)
     engine = choose_engine(engine, patches, counts)
     if engine == "fused":
         patches = np.asarray(patches, np.float32)
@@ -163,7 +163,7 @@ def learn(
         stopping=stopping,
         callback=callback,
         checkpoint=checkpoint,
-        checkpoint_every=errors.require_count(checkpoint_every, "checkpoint_every", minimum=1),
+        checkpoint_every=checks.require_count(checkpoint_every, "checkpoint_every", minimum=1),
     )
     if checkpoint is not None:
         run.identity = {
@@ -224,7 +224,7 @@ def mean_energy(patches: Array) -> float:
 def require_place(checkpoint: str | Path | None, resume: bool, kind: str = CHECKPOINT) -> None:
     """A checkpoint can be written there without replacing anything but a checkpoint."""
     if checkpoint is not None:
-        errors.require_folder(checkpoint)
+        checks.require_folder(checkpoint)
         if not resume:
             require_replaceable(checkpoint, kind)
     elif resume:
@@ -242,7 +242,7 @@ def require_finite_barrier(factors: Sequence[Array], weights: Weights) -> None:
 
 def require_learnable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
     """Refuse sizes for which there is nothing to learn, or no machine to learn on."""
-    errors.require_affordable(patch_shape, counts)
+    checks.require_affordable(patch_shape, counts)
     for axis, (length, count) in enumerate(zip(patch_shape, counts, strict=True)):
         if length == 1 and count > 1:
             raise ValueError(

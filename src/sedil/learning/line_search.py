@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import ceil, isfinite, log
 from typing import NamedTuple
 
-from sedil.errors import require_between
+from sedil.checks import require_between
 from sedil.learning.line import Cost
 
 _SHORTEST = 1e-16  # of the first trial: below the resolution of float64 no step helps any more

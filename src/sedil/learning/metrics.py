@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
-from sedil.errors import require_choice
+from sedil.checks import require_choice
 from sedil.manifold import ProductManifold
 
 

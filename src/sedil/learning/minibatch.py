@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from sedil import errors, spheres
+from sedil import checks, spheres
+from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import choose_engine
-from sedil.engines.portable import Array
 from sedil.learning.conjugate_gradient import State
 from sedil.learning.defaults import choose_weights, smallest_coefficient
 from sedil.learning.engines import LearningEngine, descend, learning_engine
@@ -112,7 +112,7 @@ class MiniBatchLearner:
         threads: int | None = None,
     ) -> None:
         self.n_atoms = n_atoms
-        self.batch_iterations = errors.require_count(batch_iterations, "batch_iterations", minimum=1)
+        self.batch_iterations = checks.require_count(batch_iterations, "batch_iterations", minimum=1)
         self.initial = initial
         self.preset = preset
         self.given = {
@@ -123,7 +123,7 @@ class MiniBatchLearner:
         self.metric = metric
         self.random_state = random_state
         self.engine = engine
-        self.threads = None if threads is None else errors.require_count(threads, "threads", minimum=1)
+        self.threads = None if threads is None else checks.require_count(threads, "threads", minimum=1)
         self.factors: tuple[Array, ...] | None = None
         self.weights: Weights | None = None
         self.energy = 0.0
@@ -187,7 +187,7 @@ class MiniBatchLearner:
     def _begin(self, samples: Samples, energy: float) -> None:
         """Sizes, weights and first factors, from the first batch."""
         patch_shape = tuple(samples.patches.shape[1:])
-        counts = errors.atom_counts(self.n_atoms, patch_shape)
+        counts = checks.atom_counts(self.n_atoms, patch_shape)
         require_learnable(patch_shape, counts)
         weights = choose_weights(self.preset, patch_shape, counts, energy, **self.given)
         named_metric(self.metric, patch_shape, counts, samples.patches.shape[0], energy)  # is it known?
@@ -208,7 +208,7 @@ class MiniBatchLearner:
                 f"A batch has patches of shape {tuple(samples.patches.shape[1:])}, the ones before had "
                 f"{patch_shape}: all patches must have one shape."
             )
-        errors.require_same_library(samples.patches, factors[0], "A batch", "the first one")
+        checks.require_same_library(samples.patches, factors[0], "A batch", "the first one")
         xp = array_namespace(samples.patches)
         return samples._replace(patches=xp.astype(samples.patches, factors[0].dtype, copy=False))
 
@@ -252,21 +252,21 @@ class MiniBatchLearner:
 
 def checked_samples(patches: Array, mask: Array | None) -> Samples:
     """A batch with zeros in place of missing entries; the mask is None if there are none."""
-    patches = errors.as_real_array(patches, "patches")
+    patches = checks.as_real_array(patches, "patches")
     xp = array_namespace(patches)
     missing = xp.isnan(patches)
     if mask is not None:
         mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
-        errors.require_boolean(mask, "mask")
+        checks.require_boolean(mask, "mask")
         if tuple(mask.shape) != tuple(patches.shape):
             raise ValueError(
                 f"mask must have the shape of the patches, {tuple(patches.shape)}, got {tuple(mask.shape)}."
             )
-        errors.require_same_library(mask, patches, "mask", "patches")
+        checks.require_same_library(mask, patches, "mask", "patches")
         missing = missing | mask
     some, every = bool(xp.any(missing)), bool(xp.all(missing))
     if every and prod(patches.shape):
         raise ValueError("Every entry of a batch is missing: there is nothing to learn from.")
     filled = xp.where(missing, xp.zeros_like(patches), patches) if some else patches
-    errors.require_patches(filled)
+    checks.require_patches(filled)
     return Samples(filled, missing if some else None)

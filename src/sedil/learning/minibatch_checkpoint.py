@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.engines.portable import Array, to_numpy
+from sedil.arrays import Array, to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
 from sedil.learning.minibatch import MiniBatchLearner

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import sedil
-from sedil import errors
+from sedil import checks
+from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import Array
 from sedil.learning.batches import Batch, Source, open_source
 from sedil.learning.checkpoint import fingerprint, require_same_run
 from sedil.learning.interrupt import Interruption
@@ -112,11 +112,11 @@ def learn_minibatch(
     >>> result.dictionary.factors[0].shape, result.n_iterations
     ((4, 6), 3)
     """
-    batch_size = errors.require_count(batch_size, "batch_size", minimum=1)
-    errors.require_count(n_epochs, "n_epochs", minimum=1)
-    errors.require_count(checkpoint_every, "checkpoint_every", minimum=1)
+    batch_size = checks.require_count(batch_size, "batch_size", minimum=1)
+    checks.require_count(n_epochs, "n_epochs", minimum=1)
+    checks.require_count(checkpoint_every, "checkpoint_every", minimum=1)
     if max_batches is not None:
-        errors.require_count(max_batches, "max_batches", minimum=1)
+        checks.require_count(max_batches, "max_batches", minimum=1)
     require_place(checkpoint, resume, MINIBATCH_CHECKPOINT)
     learner = MiniBatchLearner(
         n_atoms,
@@ -155,7 +155,7 @@ def learn_minibatch(
 
 def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, Integral):
-        return errors.require_count(int(random_state), "random_state")
+        return checks.require_count(int(random_state), "random_state")
     return int(np.random.default_rng(random_state).integers(2**63))
 
 

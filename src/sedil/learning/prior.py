@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sedil import errors
+from sedil import checks
 from sedil.coding.prior import GaussianPrior, LaplacePrior
 from sedil.coding.rough import Effort, rough_codes
 from sedil.dictionary import SeparableDictionary
@@ -46,7 +46,7 @@ def learn_laplace_prior(
     LaplacePrior
     """
     signals = _checked(dictionary, signals, noise)
-    errors.require_count(n_coded, "n_coded", minimum=1)
+    checks.require_count(n_coded, "n_coded", minimum=1)
     mean = _mean(signals)
     rest = signals[:n_coded] - mean
     scales = np.full(dictionary.n_atoms, np.abs(rest).mean() / 2, rest.dtype)
@@ -104,9 +104,9 @@ def learn_gaussian_prior(
     GaussianPrior
     """
     signals = _checked(dictionary, signals, noise)
-    errors.require_count(n_iterations, "n_iterations")
+    checks.require_count(n_iterations, "n_iterations")
     limit = min(len(signals) - 1, signals[0].size)
-    if errors.require_count(n_components, "n_components") > limit:
+    if checks.require_count(n_components, "n_components") > limit:
         raise ValueError(
             f"{len(signals)} signals of {signals[0].size} entries have at most {limit} components, "
             f"got n_components={n_components}: use fewer, or more signals."
@@ -202,7 +202,7 @@ def _mean(signals: np.ndarray) -> np.ndarray:
 
 def _checked(dictionary: SeparableDictionary, signals: np.ndarray, noise: float) -> np.ndarray:
     signals = dictionary.own_array(signals, "signals")
-    errors.require_patches(signals)
-    errors.require_patch_shape(signals, dictionary.patch_shape)
-    errors.require_positive(noise, "noise")
+    checks.require_patches(signals)
+    checks.require_patch_shape(signals, dictionary.patch_shape)
+    checks.require_positive(noise, "noise")
     return signals

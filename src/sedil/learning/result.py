@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import Array
 from sedil.objective import Weights
 
 

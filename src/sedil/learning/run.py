@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from sedil.arrays import Array
+from sedil.checks import require_count, require_positive
 from sedil.dictionary import SeparableDictionary
-from sedil.engines.portable import Array
-from sedil.errors import require_count, require_positive
 from sedil.learning.checkpoint import Checkpoint, save_checkpoint
 from sedil.learning.conjugate_gradient import State
 from sedil.learning.defaults import smallest_coefficient, smoothed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import as_file, files
 
+from sedil.checks import require_choice
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import require_choice
 
 NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
 FOR_VOLUMES = ("separable-8x8x8",)

@@ -1,0 +1,49 @@
+"""What all layers know of arrays: any library that follows the Python array API standard will do.
+
+Some arrays are *packed*: the samples are their **last** axis, ``(*patch_shape, n)`` or ``(*n_atoms, n)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_torch_array
+
+Array = Any  # an array of any library that follows the array API standard
+
+
+def namespace(array: Array) -> Any:
+    """The functions of an array's library.
+
+    NumPy follows the standard itself: small arrays, such as factors, ask for it thousands of times a second,
+    and to search among all libraries would take longer than to work on them.
+    """
+    return np if type(array) is np.ndarray else array_namespace(array)
+
+
+def pack(samples: Array) -> Array:
+    """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
+    xp = array_namespace(samples)
+    return _contiguous(xp.moveaxis(samples, 0, -1))
+
+
+def unpack(packed: Array) -> Array:
+    """Inverse of `pack`: ``(..., n) -> (n, ...)``."""
+    xp = array_namespace(packed)
+    return _contiguous(xp.moveaxis(packed, -1, 0))
+
+
+def to_numpy(array: Array) -> np.ndarray:
+    """A NumPy copy or view of an array of any library, fetched from its device."""
+    if is_torch_array(array):
+        return array.detach().cpu().numpy()
+    if hasattr(array, "get"):  # CuPy
+        return array.get()
+    return np.asarray(array)
+
+
+def _contiguous(array: Array) -> Array:
+    xp = array_namespace(array)
+    # Flattening is the standard's one way to ask for row-major memory.
+    return xp.reshape(xp.reshape(array, (-1,)), array.shape)

@@ -1,0 +1,192 @@
+"""Input checks, one function per rule. Each message says what came, what is allowed, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite, prod
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+
+from sedil.arrays import Array
+
+MAX_AXES = 4
+# What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
+# coherence barrier makes of all pairs of atoms in float64.
+_FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
+
+
+def as_real_array(values: Any, name: str) -> Array:
+    """`values` as a float32 or float64 array of its own library and device; never modified.
+
+    Floats keep their precision (float16 becomes float32), integers and booleans become float64.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill or drop the masked values first.")
+    if not is_array_api_obj(values):
+        try:
+            values = np.asarray(values)
+        except ValueError as error:
+            raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
+    if isinstance(values, np.ndarray) and values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
+    if is_torch_array(values):
+        values = values.detach()
+    xp = array_namespace(values)
+    if values.dtype in (xp.float32, xp.float64):
+        return values
+    if xp.isdtype(values.dtype, "complex floating"):
+        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
+    narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits < 32
+    return xp.astype(values, xp.float32 if narrow else xp.float64)
+
+
+def require_finite(array: Array, name: str) -> None:
+    """Refuse NaN and infinity, and say how many there are and where the first one is."""
+    xp = array_namespace(array)
+    # NaN is the least and the greatest of its array, so that no array of flags is needed where all is well.
+    if prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array))):
+        return
+    bad = ~xp.isfinite(array)
+    count = int(xp.sum(xp.astype(bad, xp.int64)))
+    first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
+    where = tuple(int(i) for i in np.unravel_index(first, tuple(array.shape)))
+    raise ValueError(
+        f"{name} must be finite, got {count} NaN or infinite value{'s' if count > 1 else ''} "
+        f"(the first at index {where}): remove or replace them."
+    )
+
+
+def require_patches(patches: Array) -> None:
+    """Patches are a non-empty stack ``(n, *patch_shape)`` of blocks with 1 to 4 axes."""
+    shape = tuple(patches.shape)
+    if len(shape) < 2 or len(shape) > MAX_AXES + 1:
+        raise ValueError(
+            f"patches must have shape (n, *patch_shape) with 1 to {MAX_AXES} patch axes, got "
+            f"{len(shape)} axes in all, shape {shape}: stack the patches along a first axis."
+        )
+    if prod(shape) == 0:
+        raise ValueError(f"patches are empty: got shape {shape}, at least one patch is needed.")
+    require_finite(patches, "patches")
+
+
+def require_patch_shape(patches: Array, patch_shape: Sequence[int]) -> None:
+    """Patches must end with the axes of the dictionary's patches."""
+    _require_trailing_shape(patches, patch_shape, "patches", "reshape them")
+
+
+def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
+    """Codes must end with one axis per factor, as long as the factor has atoms."""
+    _require_trailing_shape(codes, n_atoms, "codes", "they come from sparse_code or analyze")
+
+
+def require_same_library(array: Array, other: Array, name: str, other_name: str) -> None:
+    """Refuse to mix array libraries or devices."""
+    same_library = array_namespace(array) is array_namespace(other)
+    if not same_library or array.device != other.device:
+        raise TypeError(
+            f"{name} is a {_kind(array)} but {other_name} is a {_kind(other)}: use one array library "
+            f"and device, for example dictionary.like(patches)."
+        )
+
+
+def patch_lengths(patch_shape: int | Sequence[int]) -> tuple[int, ...]:
+    """Lengths of the patch axes; a single number is one axis."""
+    lengths: Any = (patch_shape,) if isinstance(patch_shape, Integral) else patch_shape
+    if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str):
+        raise TypeError(f"patch_shape must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
+    return tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+
+
+def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
+    """One positive number of atoms per patch axis; a single number serves all axes."""
+    is_list = isinstance(n_atoms, Sequence | np.ndarray) and not isinstance(n_atoms, str)
+    counts = tuple(n_atoms) if is_list else (n_atoms,) * len(patch_shape)  # type: ignore[arg-type]
+    if len(counts) != len(patch_shape):
+        raise ValueError(
+            f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
+            f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms!r}."
+        )
+    for count in counts:
+        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms!r}.")
+    return tuple(int(count) for count in counts)  # type: ignore[arg-type]
+
+
+def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
+    """A finite positive number; zero only where `zero_allowed`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
+        kind = "non-negative" if zero_allowed else "positive"
+        raise ValueError(f"{name} must be a finite {kind} number, got {value!r}.")
+    return float(value)
+
+
+def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
+    """A number of the interval from `low` to `high`, with its ends where `closed`."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    inside = is_number and (low <= value <= high if closed else low < value < high)
+    if not inside:
+        ends = "from {} to {} (ends included)" if closed else "strictly between {} and {}"
+        raise ValueError(f"{name} must be {ends.format(low, high)}, got {value!r}.")
+    return float(value)
+
+
+def require_count(value: int, name: str, minimum: int = 0) -> int:
+    """A whole number of at least `minimum`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+    return int(value)
+
+
+def require_folder(path: str | Path) -> None:
+    """The folder of a file to be written must be there."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
+
+
+def require_boolean(array: Array, name: str) -> None:
+    """An array of True and False."""
+    if array.dtype != array_namespace(array).bool:
+        raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
+
+
+def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
+    """Refuse factors so large that their Gram matrices alone exceed the memory of usual machines."""
+    for length, count in zip(patch_shape, counts, strict=True):
+        needed = _FACTOR_COPIES * 4 * length * count + _GRAM_COPIES * 8 * count**2
+        if needed > _MOST_BYTES:
+            raise ValueError(
+                f"A factor of {length} x {count} takes about {needed / 2**30:.0f} GiB of memory to learn: "
+                f"keep the axes of the patches apart, as in patches of shape (n, 64, 64) with "
+                f"n_atoms=(128, 128), or use fewer atoms or smaller patches."
+            )
+
+
+def require_choice(value: str, name: str, choices: Sequence[str]) -> str:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"{name} must be one of {known}, got {_short(value)}.")
+    return value
+
+
+def _require_trailing_shape(array: Array, expected: Sequence[int], name: str, remedy: str) -> None:
+    expected = tuple(expected)
+    shape = tuple(array.shape)
+    if len(shape) < len(expected) or shape[len(shape) - len(expected) :] != expected:
+        wanted = ", ".join(["..."] + [str(length) for length in expected])
+        raise ValueError(f"{name} must have shape ({wanted}) for this dictionary, got {shape}: {remedy}.")
+
+
+def _short(value: object) -> str:
+    """The value itself if it is short, else what it is."""
+    return repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+
+
+def _kind(array: Array) -> str:
+    return f"{type(array).__module__.split('.')[0]} array on {array.device}"

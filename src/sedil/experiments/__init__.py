@@ -1,1 +1,0 @@
-"""The paper's table and figures: run, results file, draw (``sedil reproduce``)."""

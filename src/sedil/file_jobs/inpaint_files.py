@@ -1,0 +1,82 @@
+"""Fill the missing pixels of a picture or volume in a file, which another file marks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from sedil.dictionary import SeparableDictionary, format_shape
+from sedil.file_jobs.denoise_files import Noisy, open_noisy, plan_one, write_results
+from sedil.image_files.picture_files import ImageFileError, Picture, read_picture
+from sedil.image_files.volume_files import Volume, is_volume, read_volume
+from sedil.imaging.denoise import Progress
+from sedil.imaging.inpaint import inpaint
+
+_LOSSY = (".jpg", ".jpeg", ".jfif")
+
+
+class Holed(NamedTuple):
+    """A picture or volume that misses pixels, and whose results can be written.
+
+    Attributes
+    ----------
+    given : as it was read; missing pixels are 0, and so they are in the comparison
+    mask : boolean array, without the axis of the colours
+    """
+
+    given: Noisy
+    mask: np.ndarray
+
+
+def open_holed(source: Path, mask: Path, output: Path, compare: Path | None, force: bool) -> Holed:
+    """Read a picture or volume and its mask, and make sure that the results can be written."""
+    job = plan_one(source, output, compare, force, {source: "the picture", mask: "the mask"})
+    given = open_noisy(job, sigma=0)
+    content, missing = given.picture, read_mask(mask)
+    shape = _without_colours(content)
+    if missing.shape != shape:
+        raise ImageFileError(
+            f"The mask {mask} has {format_shape(missing.shape)} pixels, {source} has {format_shape(shape)}: "
+            f"both must be equally large."
+        )
+    blank = content.pixels.copy()
+    blank[missing] = 0
+    return Holed(given._replace(picture=content._replace(pixels=blank)), missing)
+
+
+def notes_on(holed: Holed) -> list[str]:
+    """What the user should know before the filling."""
+    notes = []
+    if not holed.mask.any():
+        notes.append("the mask marks no pixel as missing: it is white where pixels are missing.")
+    if holed.given.job.target.suffix.lower() in _LOSSY:
+        notes.append("JPEG changes known pixels too: write a PNG or TIFF to keep them.")
+    return notes
+
+
+def read_mask(path: Path) -> np.ndarray:
+    """True where a file is brighter than half its brightest pixel, in any channel.
+
+    So 0 and 1 serve as well as 0 and 255, and what a JPEG has blurred.
+    """
+    content = read_volume(path) if is_volume(path) else read_picture(path)
+    bright = content.pixels > content.pixels.max() / 2
+    return bright if content.channel_axis is None else bright.any(axis=content.channel_axis)
+
+
+def inpaint_file(
+    holed: Holed, dictionary: SeparableDictionary | None = None, progress: Progress | None = None
+) -> None:
+    """Fill the missing pixels and write the results."""
+    content = holed.given.picture
+    filled = inpaint(
+        content.pixels, holed.mask, dictionary, channel_axis=content.channel_axis, progress=progress
+    )
+    write_results(holed.given, filled)
+
+
+def _without_colours(content: Picture | Volume) -> tuple[int, ...]:
+    shape = content.pixels.shape
+    return shape if content.channel_axis is None else shape[:-1]

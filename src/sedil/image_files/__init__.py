@@ -1,0 +1,1 @@
+"""Files of pictures and volumes: finding, reading and writing them."""

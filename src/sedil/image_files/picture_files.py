@@ -1,0 +1,277 @@
+"""Picture files: reading them whole, in full depth and upright."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from sedil.image_files import deep_pictures
+
+if TYPE_CHECKING:
+    from PIL.Image import Image as PillowImage
+    from PIL.ImageFile import ImageFile
+
+_GREY_MODES = {"1", "L", "LA", "La"}
+_DEEP_MODES = {"I;16", "I;16B", "I;16L", "I;16N", "I", "F"}  # greys of more than 8 bits stay as they are
+_TRANSPARENT_MODES = {"LA", "La", "PA", "RGBA", "RGBa"}
+_READ_WITH_EIGHT_BITS = {"JPEG2000", "AVIF"}  # colours, by Pillow, whatever the file holds
+_FIRST_PICTURE_IS_THE_PICTURE = {"MPO"}  # a JPEG of a camera that adds previews and depth maps
+_BYTES_PER_VALUE = 8  # while a file is decoded
+
+
+class ImageFileError(ValueError):
+    """A file cannot be read as an image."""
+
+
+class Picture(NamedTuple):
+    """What a picture file holds, upright.
+
+    Parameters
+    ----------
+    pixels : ndarray
+        In their own type, shape (rows, columns) or (rows, columns, 3).
+    alpha : ndarray or None
+        Transparency, shape (rows, columns), in the type of the pixels.
+    extras : dict
+        ``icc_profile``, ``dpi`` and ``exif`` (without orientation) where the file has them.
+    notes : tuple of str
+        A sentence on each thing that was lost in reading.
+    """
+
+    pixels: np.ndarray
+    alpha: np.ndarray | None
+    extras: dict[str, Any]
+    notes: tuple[str, ...]
+
+    @property
+    def channel_axis(self) -> int | None:
+        """Axis of the colours."""
+        return -1 if self.pixels.ndim == 3 else None
+
+
+def read_picture(path: str | Path) -> Picture:
+    """The picture in a file, in its own units and its full depth, turned upright."""
+    path = Path(path)
+    require_memory(path, _BYTES_PER_VALUE)
+    with _clear_errors(path), _opened(path) as picture:
+        if picture is None or deep_pictures.is_beyond_pillow(picture):
+            return _from_tiff(path)
+        _require_one_frame(path, picture)
+        mode = deep_pictures.two_byte_mode(picture)
+        return _plain(path, picture) if mode is None else _from_two_bytes(path, mode)
+
+
+def picture_shape(path: str | Path) -> tuple[int, ...]:
+    """Rows, columns and, for colours, channels of a picture, from the head of its file."""
+    path = Path(path)
+    with _clear_errors(path), _opened(path) as picture:
+        if picture is None:
+            return deep_pictures.tiff_shape(path)
+        sides = (picture.height, picture.width)
+        return sides if picture.mode in _GREY_MODES | _DEEP_MODES else (*sides, 3)
+
+
+def require_memory(path: str | Path, bytes_per_value: float) -> None:
+    """Refuse a picture that takes more memory than the machine has, before its pixels are read."""
+    require_room_in_memory(path, picture_shape(path), bytes_per_value)
+
+
+def require_room_in_memory(path: str | Path, shape: tuple[int, ...], bytes_per_value: float) -> None:
+    """Refuse a file of so many numbers if they take more memory than the machine has."""
+    needed, there = bytes_per_value * prod(shape), _physical_memory()
+    if there is not None and needed > there:
+        sides = shape[:-1] if len(shape) > 2 and shape[-1] == 3 else shape
+        raise ImageFileError(
+            f"{path} has {' x '.join(f'{side:,}' for side in sides)} pixels, which take about "
+            f"{needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB: "
+            f"cut it into parts."
+        )
+
+
+@contextmanager
+def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]:
+    """The file opened by Pillow, as if it had the given layout; None for a TIFF that Pillow does not know.
+
+    Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large; and
+    without its warnings, which speak to programmers: what stops the reading is raised.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+    try:
+        # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
+        with warnings.catch_warnings(), path.open("rb") as stream:
+            warnings.simplefilter("ignore")
+            try:
+                picture = Image.open(stream)
+            except UnidentifiedImageError:
+                if not deep_pictures.is_tiff(path):
+                    raise
+                yield None
+                return
+            with picture:
+                if layout is not None:
+                    _lay_out(picture, layout)
+                yield picture
+    finally:
+        Image.MAX_IMAGE_PIXELS = limit
+
+
+def _lay_out(picture: ImageFile, layout: str) -> None:
+    """Let Pillow take the bytes of a pixel for others than they are."""
+    picture.tile = [
+        tile._replace(args=(layout, *tile.args[1:]) if isinstance(tile.args, tuple) else layout)
+        for tile in picture.tile
+    ]
+
+
+def _plain(path: Path, picture: ImageFile) -> Picture:
+    """What Pillow reads in full depth: 8 bits a channel, and greys of more."""
+    notes, upright = _what_pillow_loses(path, picture), _upright(picture)
+    pixels = np.asarray(_with_plain_mode(upright))
+    if upright.mode.startswith("I;16") or (upright.mode == "I" and picture.format == "PPM"):
+        pixels = pixels.astype(np.uint16)
+    if pixels.dtype == np.uint8:
+        return Picture(*_split_alpha(pixels), _extras(upright), notes)
+    return Picture(pixels, _transparent_colour(pixels, upright), _extras(upright), notes)
+
+
+def _from_two_bytes(path: Path, mode: str) -> Picture:
+    """Colours of 16 bits a channel, read twice with 8."""
+    parts = []
+    for layout in deep_pictures.byte_layouts(mode):
+        with _opened(path, layout) as picture:
+            assert picture is not None
+            parts.append(_upright(picture))
+    pixels, alpha = _split_alpha(deep_pictures.join_bytes([np.asarray(part) for part in parts]))
+    if alpha is None:
+        alpha = _transparent_colour(pixels, parts[0])
+    return Picture(pixels, alpha, _extras(parts[0]), ())
+
+
+def _from_tiff(path: Path) -> Picture:
+    """What Pillow cannot read in full depth."""
+    content = deep_pictures.read_tiff(path)
+    extras = {"icc_profile": content.icc_profile} if content.icc_profile else {}
+    return Picture(*_split_alpha(content.pixels), extras, ())
+
+
+def _upright(picture: PillowImage) -> PillowImage:
+    """The picture turned as its file says it should be shown."""
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(picture)
+
+
+def _with_plain_mode(picture: PillowImage) -> PillowImage:
+    """Grey or RGB, with transparency where there is any; palettes and other colours are resolved."""
+    if picture.mode in _DEEP_MODES:
+        return picture
+    plain = "L" if picture.mode in _GREY_MODES else "RGB"
+    transparent = picture.mode in _TRANSPARENT_MODES or "transparency" in picture.info
+    return picture.convert(plain + "A" if transparent else plain)
+
+
+def _split_alpha(pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """Colours and transparency, which is the last of two or four channels."""
+    if pixels.ndim == 2 or pixels.shape[-1] == 3:
+        return pixels, None
+    colours = pixels[..., 0] if pixels.shape[-1] == 2 else pixels[..., :-1]
+    return np.ascontiguousarray(colours), pixels[..., -1]
+
+
+def _transparent_colour(pixels: np.ndarray, picture: PillowImage) -> np.ndarray | None:
+    """Transparency of a deep PNG that names one colour as transparent."""
+    colour = picture.info.get("transparency")
+    if colour is None or pixels.dtype != np.uint16:
+        return None
+    differs = pixels != np.asarray(colour)
+    return (differs.any(axis=-1) if pixels.ndim == 3 else differs) * np.uint16(65_535)
+
+
+def _extras(upright: PillowImage) -> dict[str, Any]:
+    """Colour profile, resolution and camera facts, which no longer hold an orientation."""
+    found = {name: upright.info[name] for name in ("icc_profile", "dpi", "exif") if upright.info.get(name)}
+    if upright.mode in ("CMYK", "LAB"):  # a profile of colours that are not those of the result
+        found.pop("icc_profile", None)
+    if min(found.get("dpi", (0,))) <= 1:  # 1 stands for unknown
+        found.pop("dpi", None)
+    return found
+
+
+def _what_pillow_loses(path: Path, picture: ImageFile) -> tuple[str, ...]:
+    notes = []
+    colour = picture.mode in ("RGB", "RGBA")
+    if colour and (picture.format in _READ_WITH_EIGHT_BITS or _is_deep_ppm(picture)):
+        notes.append(
+            f"{path} is read with 8 bits per channel, even if it holds more: "
+            f"convert it to .png or .tif to keep all."
+        )
+    if picture.mode == "CMYK":
+        notes.append(f"{path} has CMYK colours: they are read, and written, as RGB.")
+    if picture.mode == "1":
+        notes.append(f"{path} is black and white: the result has 256 greys.")
+    if (count := getattr(picture, "n_frames", 1)) > 1:
+        notes.append(f"{path} holds {count} pictures: only the first, the photograph, is read.")
+    return tuple(notes)
+
+
+def _is_deep_ppm(picture: ImageFile) -> bool:
+    """Whether the largest value of a PPM, the last argument of its decoder, takes more than 8 bits."""
+    arguments = picture.tile[0].args if picture.format == "PPM" else None
+    return isinstance(arguments, tuple) and arguments[-1] > 255
+
+
+def _require_one_frame(path: Path, picture: ImageFile) -> None:
+    count = getattr(picture, "n_frames", 1)
+    if count > 1 and picture.format not in _FIRST_PICTURE_IS_THE_PICTURE:
+        what = "page" if picture.format == "TIFF" else "frame"
+        raise ImageFileError(f"{path} has {count} {what}s: split it into files of one {what} each.")
+
+
+@contextmanager
+def _clear_errors(path: Path) -> Iterator[None]:
+    """Whatever the decoders raise, as one sentence."""
+    try:
+        yield
+    except ImageFileError:
+        raise
+    except deep_pictures.UnknownKindError as error:
+        raise ImageFileError(str(error)) from error
+    except Exception as error:  # decoders of damaged files raise all kinds
+        raise ImageFileError(f"{path} cannot be read as an image: {_reason(path, error)}.") from error
+
+
+def plain_reason(path: Path, error: Exception) -> str | None:
+    """What is wrong with a file of any kind, where that is all; None if its content is to blame."""
+    if path.is_dir():
+        return "it is a folder"
+    if isinstance(error, MemoryError):
+        return "it does not fit into memory"
+    return error.strerror if isinstance(error, OSError) else None
+
+
+def _reason(path: Path, error: Exception) -> str:
+    from PIL import UnidentifiedImageError
+
+    if plain := plain_reason(path, error):
+        return plain
+    if isinstance(error, UnidentifiedImageError):
+        empty = path.stat().st_size == 0
+        return "the file is empty" if empty else "it is no picture, damaged, or of an unknown format"
+    says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
+    return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
+
+
+def _physical_memory() -> int | None:
+    """Bytes of memory that the machine has, where the system says so."""
+    if not hasattr(os, "sysconf"):  # Windows
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
