@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src/sedil"
 
 # From the ground up; a module may import from its own layer and those before it.
 LAYERS = [
-    {"arrays", "errors"},
+    {"arrays", "errors", "patch_grid"},
     {"checks"},
     {"engines", "files", "spheres"},
     {"manifold"},

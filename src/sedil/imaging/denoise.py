@@ -15,9 +15,9 @@ from sedil.dictionary import SeparableDictionary, require_dictionary
 from sedil.engines import choose_engine
 from sedil.engines.threads import parallel_map, thread_count
 from sedil.imaging.noise import estimate_noise
-from sedil.imaging.patch_grid import PatchGrid
 from sedil.imaging.second_pass import second_pass
 from sedil.imaging.sums import CODERS, SUMS, Cleaning
+from sedil.patch_grid import PatchGrid
 
 _L1_PENALTY = 2.0  # sigma; the best constant for plain l1
 # sigma; from weak noise to strong 3.1 to 3.25 are within 0.05 dB of each other on photographs, 3.05 is worse

@@ -10,9 +10,9 @@ import numpy as np
 
 from sedil.dictionary import SeparableDictionary
 from sedil.imaging.denoise import default_threshold, require_room, signal_shape, sums_over_patches
-from sedil.imaging.patch_grid import PatchGrid
 from sedil.imaging.smooth_filling import fill_smoothly
 from sedil.imaging.sums import Cleaning
+from sedil.patch_grid import PatchGrid
 
 # All constants were chosen on photographs that are not among the test images.
 _LAST_LEVEL = 0.06  # noise level of the last pass, in standard deviations of the known pixels

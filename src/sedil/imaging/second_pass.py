@@ -11,8 +11,8 @@ from functools import partial, reduce
 import numpy as np
 
 from sedil.engines.threads import parallel_map, thread_count
-from sedil.imaging.patch_grid import Box, PatchGrid
 from sedil.imaging.sums import Sums
+from sedil.patch_grid import Box, PatchGrid
 
 SIDE = 4  # of a block; 3 and 6 are up to 0.2 dB worse on the training part of the head (docs/volumes.md)
 _CAUTION = 1.25  # the estimate still holds some noise, which is not signal

@@ -14,7 +14,7 @@ from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
 from sedil.engines.portable.pursuit import pursuit
 from sedil.engines.portable.refit import refit
-from sedil.imaging.patch_grid import Box, PatchGrid
+from sedil.patch_grid import Box, PatchGrid
 
 
 class Limits(NamedTuple):
