@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 
-from sedil.arrays import Array
+from sedil.arrays import Array, is_same_kind
 
 MAX_AXES = 4
+PRECISIONS = ("float32", "float64")
 # What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
 # coherence barrier makes of all pairs of atoms in float64.
 _FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
@@ -42,6 +43,27 @@ def as_real_array(values: Any, name: str) -> Array:
         raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
     narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits < 32
     return xp.astype(values, xp.float32 if narrow else xp.float64)
+
+
+def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
+    """`values` in the precision that is computed in.
+
+    NumPy arrays are computed on in float32, with sums in float64, unless `dtype` says "float64"; arrays of
+    other libraries in their own precision, unless `dtype` says another.
+    """
+    if dtype is not None:
+        require_choice(dtype, "dtype", PRECISIONS)
+    array = as_real_array(values, name)
+    xp = array_namespace(array)
+    wanted = dtype or ("float32" if isinstance(array, np.ndarray) else None)
+    return array if wanted is None else xp.astype(array, getattr(xp, wanted), copy=False)
+
+
+def result_dtype(values: Any, working: Array) -> Any:
+    """The type of results: that of `values` if these are floats, else that which was computed in."""
+    dtype = getattr(values, "dtype", None)
+    xp = array_namespace(working)
+    return dtype if dtype in (xp.float32, xp.float64) else working.dtype
 
 
 def require_finite(array: Array, name: str) -> None:
@@ -85,8 +107,7 @@ def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
 
 def require_same_library(array: Array, other: Array, name: str, other_name: str) -> None:
     """Refuse to mix array libraries or devices."""
-    same_library = array_namespace(array) is array_namespace(other)
-    if not same_library or array.device != other.device:
+    if not is_same_kind(array, other):
         raise TypeError(
             f"{name} is a {_kind(array)} but {other_name} is a {_kind(other)}: use one array library "
             f"and device, for example dictionary.like(patches)."
@@ -149,10 +170,59 @@ def require_folder(path: str | Path) -> None:
         raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
 
 
+def require_mask(mask: Any, like: Array, *other_shapes: tuple[int, ...], name: str = "mask") -> Array:
+    """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
+    if not is_array_api_obj(mask):
+        mask = np.asarray(mask)
+    if mask.dtype != array_namespace(mask).bool:
+        raise TypeError(
+            f"{name} must be boolean, True where data is missing, got dtype {mask.dtype}: use {name} != 0."
+        )
+    require_same_library(mask, like, name, "what it belongs to")
+    allowed = [tuple(like.shape), *other_shapes]
+    if tuple(mask.shape) not in allowed:
+        shapes = " or ".join(map(str, dict.fromkeys(allowed)))
+        raise ValueError(f"{name} must have the shape of the data, {shapes}, got {tuple(mask.shape)}.")
+    return mask
+
+
 def require_boolean(array: Array, name: str) -> None:
     """An array of True and False."""
     if array.dtype != array_namespace(array).bool:
         raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
+
+
+def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, remedy: str) -> None:
+    """An image has the axes of a patch, and room for one."""
+    shape, patch_shape = tuple(shape), tuple(patch_shape)
+    if len(shape) != len(patch_shape):
+        raise ValueError(f"{name} of shape {shape} does not have the {len(patch_shape)} axes of a patch.")
+    if any(side < length for side, length in zip(shape, patch_shape, strict=True)):
+        raise ValueError(f"{name} of shape {shape} is smaller than a patch of shape {patch_shape}: {remedy}.")
+
+
+def require_threads(threads: int | None) -> None:
+    """A number of threads, or none given."""
+    if threads is not None:
+        require_count(threads, "threads", minimum=1)
+
+
+def require_image(image: Any, channel_axis: int | None) -> None:
+    """An array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
+    if isinstance(image, np.ma.MaskedArray):
+        raise TypeError("image is a masked array: fill what is missing by sedil.inpaint first.")
+    if not is_array_api_obj(image):
+        raise TypeError(f"image must be a NumPy array or a tensor, got a {type(image).__name__}.")
+    if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"image must hold real numbers, got dtype {image.dtype}.")
+    shape = tuple(image.shape)
+    if 0 in shape:
+        raise ValueError(f"image is empty: its shape is {shape}.")
+    if channel_axis is not None and not -len(shape) <= channel_axis < len(shape):
+        raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {shape}.")
+    n_axes = len(shape) - (channel_axis is not None)
+    if not 1 <= n_axes <= MAX_AXES:
+        raise ValueError(f"image must have 1 to {MAX_AXES} axes besides colour, got shape {shape}.")
 
 
 def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:

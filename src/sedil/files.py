@@ -22,7 +22,7 @@ import numpy as np
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _HEADER = "header"
 # What numpy, zipfile and json raise on damaged or foreign content.
 _UNREADABLE = (
@@ -83,9 +83,9 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     if found != kind:
         raise DictionaryFileError(f"{path} holds a {found}, not a {kind}.")
     if version != FORMAT_VERSION:
+        remedy = "update sedil to read it" if version > FORMAT_VERSION else "make it anew"
         raise DictionaryFileError(
-            f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: "
-            f"update sedil to read it."
+            f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
         )
     return arrays, facts
 

@@ -37,11 +37,11 @@ def draw(
     ----------
     dictionary : SeparableDictionary
     signal_shape : shape to give each atom, for example (8, 8) where 64 values are an image patch.
-        Default: the ``signal_shape`` in ``dictionary.info``, else the patch shape. Atoms of three and
+        Default: that of the dictionary. Atoms of three and
         four axes are drawn as their slices side by side, atoms of one axis as a bar code.
     zoom : size of one entry in pixels, at most.
     """
-    shape = tuple(signal_shape or dictionary.info.get("signal_shape") or dictionary.patch_shape)
+    shape = tuple(signal_shape or dictionary.signal_shape)
     if prod(shape) != prod(dictionary.patch_shape):
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {dictionary.patch_shape}.")
     height, width = _as_pictures(np.zeros((1, *shape), np.uint8)).shape[1:]

@@ -23,7 +23,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import Array, pack, to_numpy, unpack
-from sedil.coding.rough import Effort
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.lasso import dot
 

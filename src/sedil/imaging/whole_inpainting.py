@@ -10,15 +10,17 @@ from array_api_compat import array_namespace
 from sedil import checks
 from sedil.arrays import Array
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
-from sedil.coding.rough import Effort, rough_codes
 from sedil.dictionary import SeparableDictionary
+from sedil.engines import choose_engine
+from sedil.engines.contract import Effort, L1Problem
 from sedil.engines.threads import parallel_map, thread_count
+from sedil.pretrained import DictionaryLike, as_dictionary
 
 _CHUNK = 64  # signals at a time: the codes of 64x64 signals then take some megabytes
 
 
 def fill_whole(
-    dictionary: SeparableDictionary,
+    dictionary: DictionaryLike,
     signals: Array,
     masks: Array,
     *,
@@ -36,7 +38,7 @@ def fill_whole(
 
     Parameters
     ----------
-    dictionary : SeparableDictionary
+    dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     signals : array of shape (..., *patch_shape)
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
@@ -70,16 +72,17 @@ def fill_whole(
     >>> bool(np.max(np.abs(filled - ramps)) < 0.5)
     True
     """
+    dictionary = as_dictionary(dictionary)
     signals = checks.as_real_array(signals, "signals")
     checks.require_patch_shape(signals, dictionary.patch_shape)
-    _require_masks(masks, signals, dictionary)
+    masks = checks.require_mask(masks, signals, dictionary.patch_shape, name="masks")
+    _require_some_known(masks, dictionary)
     penalty = checks.require_positive(penalty, "penalty")
     effort = Effort(
         checks.require_positive(tolerance, "tolerance"),
         checks.require_count(max_iterations, "max_iterations", minimum=1),
     )
-    if threads is not None:
-        checks.require_count(threads, "threads", minimum=1)
+    checks.require_threads(threads)
     if prior is not None and tuple(prior.mean.shape) != dictionary.patch_shape:
         raise ValueError(
             f"The prior is one of signals of shape {tuple(prior.mean.shape)}, the dictionary of patches of "
@@ -116,7 +119,7 @@ def _by_sparsity(
     deviation = xp.sqrt(xp.sum(rest**2, axis=axes, keepdims=True) / count)
     unit = xp.where(deviation > 0, deviation, xp.ones_like(deviation))
     everywhere = xp.broadcast_to(known, rest.shape)
-    codes = rough_codes(dictionary.factors, rest / unit, penalty, effort, everywhere)
+    codes = _l1_codes(dictionary, rest / unit, penalty, effort, everywhere)
     return mean + unit * dictionary.synthesize(codes)
 
 
@@ -132,20 +135,22 @@ def _by_prior(
     if isinstance(prior, GaussianPrior):
         return prior.mean + conditional_mean(dictionary.factors, prior, rest, known, effort)
     everywhere = array_namespace(rest).broadcast_to(known, rest.shape)
-    codes = rough_codes(dictionary.factors, rest, prior.thresholds, effort, everywhere)
+    codes = _l1_codes(dictionary, rest, prior.thresholds, effort, everywhere)
     return prior.mean + dictionary.synthesize(codes)
 
 
-def _require_masks(masks: Array, signals: Array, dictionary: SeparableDictionary) -> None:
-    """Masks are boolean, of the right shape, and leave something known of each signal."""
-    xp = array_namespace(signals)
-    shapes = tuple(signals.shape), dictionary.patch_shape
-    if getattr(masks, "dtype", None) != xp.bool or tuple(masks.shape) not in shapes:
-        came = f"{masks.dtype} of shape {tuple(masks.shape)}" if hasattr(masks, "shape") else "something else"
-        raise ValueError(
-            f"masks must be boolean, True where data is missing, and of shape {shapes[0]} or {shapes[1]}, "
-            f"got {came}."
-        )
+def _l1_codes(
+    dictionary: SeparableDictionary, patches: Array, thresholds: float | Array, effort: Effort, known: Array
+) -> Array:
+    """Codes of Eq. (35) that need not be exact, in one thread."""
+    engine = choose_engine(None, patches, dictionary.n_atoms)
+    problem = L1Problem(dictionary.factors, patches, thresholds, known)
+    return engine.solve_l1(problem, effort, threads=1).codes
+
+
+def _require_some_known(masks: Array, dictionary: SeparableDictionary) -> None:
+    """Masks leave something known of each signal."""
+    xp = array_namespace(masks)
     axes = tuple(range(masks.ndim - len(dictionary.patch_shape), masks.ndim))
     n_blank = int(xp.sum(xp.astype(xp.all(masks, axis=axes), xp.int64)))
     if n_blank:

@@ -8,6 +8,7 @@ from typing import Protocol
 from array_api_compat import array_namespace
 
 from sedil.arrays import Array, pack, unpack
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
@@ -111,7 +112,7 @@ class PortableLearning:
     def sparse_codes(self, factors: Sequence[Array], penalty: float) -> Array:
         """Codes of Eq. (34), roughly."""
         problem = LassoProblem(factors, self.objective.patches, penalty, self.objective.known)
-        return fista(problem, FIRST_GAP, FIRST_ITERATIONS).codes
+        return fista(problem, Effort(FIRST_GAP, FIRST_ITERATIONS)).codes
 
     def unpack(self, codes: Array) -> Array:
         """Codes of shape (n, *n_atoms)."""

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.coding.fused import solve_l1
+from sedil.engines.contract import Effort, L1Problem
 from sedil.engines.fused.kernels import cost
 from sedil.engines.fused.kernels.blocks import WIDTH, Operator
 from sedil.engines.fused.kernels.compilation import announced
 from sedil.engines.fused.kernels.tile import LANES
+from sedil.engines.fused.l1 import solve_l1
 from sedil.engines.threads import thread_count
 from sedil.learning.conjugate_gradient import State, advance, first_state
 from sedil.learning.engines import FIRST_GAP, FIRST_ITERATIONS
@@ -106,7 +107,10 @@ class FusedLearning:
         parts = [self.flat[start : start + length] for start in range(0, self.n_samples, length)]
 
         def work(part: np.ndarray) -> np.ndarray:
-            return solve_l1(factors, part, penalty, FIRST_GAP, FIRST_ITERATIONS, threads=1).codes
+            problem = L1Problem(factors, part, penalty)
+            return solve_l1(problem, Effort(FIRST_GAP, FIRST_ITERATIONS), "fista", 0, False, 1).codes.reshape(
+                len(part), -1
+            )
 
         return to_blocks(np.concatenate(list(self._pool.map(work, parts))))
 

@@ -139,7 +139,9 @@ def learn(
     require_place(checkpoint, resume)
     if threads is not None:
         checks.require_count(threads, "threads", minimum=1)
-    engine = choose_engine(engine, patches, counts)
+    engine = choose_engine(
+        engine, np.asarray(patches, np.float32) if engine == "fused" else patches, counts
+    ).name
     if engine == "fused":
         patches = np.asarray(patches, np.float32)
 

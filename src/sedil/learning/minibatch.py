@@ -229,7 +229,7 @@ class MiniBatchLearner:
         """The engine; where entries are missing, the portable one unless the caller wants another."""
         if self.engine is None and samples.mask is not None:
             return "portable"
-        return choose_engine(self.engine, samples.patches, counts)
+        return choose_engine(self.engine, samples.patches, counts).name
 
     def _remember(self, state: State, share: float, n_evaluations: int, seconds: float) -> None:
         last = self.history[-1] if len(self.history) else None

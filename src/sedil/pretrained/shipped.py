@@ -1,18 +1,21 @@
-"""Loading the shipped dictionaries."""
+"""The shipped dictionaries, and what else counts as a dictionary."""
 
 from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from sedil.checks import require_choice
 from sedil.dictionary import SeparableDictionary
 
 NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
 FOR_VOLUMES = ("separable-8x8x8",)
+SHIPPED = NAMES + FOR_VOLUMES
+
+DictionaryLike = SeparableDictionary | str | Path
 
 
-@cache
 def shipped_dictionary(name: str) -> SeparableDictionary:
     """One of the shipped dictionaries.
 
@@ -24,8 +27,32 @@ def shipped_dictionary(name: str) -> SeparableDictionary:
     Returns
     -------
     SeparableDictionary
-        float32 NumPy factors; ``info`` says from what and by which command it was learned.
+        float32 NumPy factors; ``info`` says from what and by which command it was learned. It is the caller's
+        own: changing it changes no other.
     """
-    require_choice(name, "name", NAMES + FOR_VOLUMES)
+    return _read_shipped(require_choice(name, "name", SHIPPED)).replace()
+
+
+@cache
+def _read_shipped(name: str) -> SeparableDictionary:
     with as_file(files("sedil.pretrained") / f"{name}.npz") as path:
         return SeparableDictionary.load(path)
+
+
+def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
+    """The dictionary that is meant: the object itself, the one in a file, or the shipped one of that name."""
+    if isinstance(dictionary, SeparableDictionary):
+        return dictionary
+    if not isinstance(dictionary, str | Path):
+        raise TypeError(
+            f"dictionary must be a SeparableDictionary, the path of a file or the name of a shipped one "
+            f"({', '.join(SHIPPED)}), got a {type(dictionary).__name__}."
+        )
+    path = Path(dictionary)
+    if not path.exists() and str(dictionary) in SHIPPED:
+        return shipped_dictionary(str(dictionary))
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
+        )
+    return SeparableDictionary.load(path)
