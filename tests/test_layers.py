@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src/sedil"
 
 # From the ground up; a module may import from its own layer and those before it.
 LAYERS = [
-    {"arrays", "errors"},
+    {"arrays", "errors", "progress"},
     {"checks"},
     {"engines", "files", "spheres"},
     {"manifold"},
@@ -22,7 +22,7 @@ LAYERS = [
     {"image_files"},
     {"imaging"},
     {"file_jobs"},
-    {"plots", "progress", "terminal"},
+    {"plots", "terminal"},
     {"estimators", "demo"},
     {"commands"},
     {"cli"},
