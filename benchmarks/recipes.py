@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def collect(folder: Path) -> None:
-    from sedil.image_files.images import read_grey, scikit_image_photographs
+    from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 
     kodak = [read_grey(folder / f"kodak24/kodim{number:02d}.png") for number in KODAK]
     np.savez_compressed(

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import sedil
 from sedil.cli import app
-from sedil.commands.learn import atoms_per_axis
+from sedil.commands.learn_command import atoms_per_axis
 
 
 @pytest.fixture
@@ -129,7 +129,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn", "nowhere", "-o", "d.npz"], "There is no file or folder nowhere."),
+        (
+            ["learn", "nowhere", "-o", "d.npz"],
+            "nowhere cannot be read as an image: No such file or directory.",
+        ),
         (["learn", "pictures", "-o", "d.npz", "--epochs", "2"], "--epochs goes with --minibatch: add it or"),
         (["learn", "pictures", "-o", "d.npz", "--batch-size", "9"], "--batch-size goes with --minibatch"),
         (
@@ -177,14 +180,17 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
             ["learn", "pictures", "-o", "d", "--checkpoint", "./d.npz"],
             "d.npz is where the result goes: choose",
         ),
-        (["learn", "no[/x].png", "-o", "d.npz"], "There is no file or folder no[/x].png."),
-        (["learn", "no[b].png", "-o", "d.npz"], "There is no file or folder no[b].png."),
-        (["learn", ":cat:.png", "-o", "d.npz"], "There is no file or folder :cat:.png."),
+        (["learn", "no[/x].png", "-o", "d.npz"], "no[/x].png cannot be read as an image: No such"),
+        (["learn", "no[b].png", "-o", "d.npz"], "no[b].png cannot be read as an image: No such"),
+        (["learn", ":cat:.png", "-o", "d.npz"], ":cat:.png cannot be read as an image: No such"),
         (["demo", "-o", "broken.png"], "broken.png is a file: give the name of a folder."),
         (["demo", "-o", "broken.png/d"], "Cannot make the folder broken.png/d: Not a directory."),
         (["learn", "empty", "-o", "d.npz"], "The folder empty holds no images"),
         (["learn", "broken.png", "-o", "d.npz"], "broken.png cannot be read as an image"),
-        (["show", "nowhere.npz"], "There is no file nowhere.npz."),
+        (
+            ["show", "nowhere.npz"],
+            "There is no file nowhere.npz, nor a shipped dictionary of that name: those are separable-8x8,",
+        ),
         (["show", "broken.png"], "broken.png is not a dictionary file of sedil, or it is damaged"),
     ],
 )

@@ -168,25 +168,16 @@ def _in_notebook(shown: RichProgress) -> Iterator[Draw]:
     yield draw
 
 
-# until learn and denoise take progress=: the functions that they call now.
+# until learn and denoise take progress=: from here to the end
+def told_of_learning(report: Report) -> Callable[[Any], bool | None]:
+    """The function that today's `sedil.learn` and `learn_minibatch` call."""
+    return lambda old: report(
+        Progress(old.record.iteration, old.max_iterations, "iterations", old.record, old.factors)
+    )
+
+
 @contextmanager
-def patch_bar(work: str = "denoising") -> Iterator[Callable[[int, int], None]]:
-    """For today's `sedil.denoise` and `sedil.inpaint`."""
-    with bar(work) as show:
-
-        def tell(done: int, total: int) -> None:
-            show(Progress(done, total, "patches"))
-
-        yield tell
-
-
-# until learn and denoise take progress=: the functions that they call now.
-@contextmanager
-def progress_bar(max_iterations: int | None = None) -> Iterator[Callable[[Any], None]]:
-    """For today's `sedil.learn` and `learn_minibatch`."""
-    with bar("learning") as show:
-
-        def tell(old: Any) -> None:
-            show(Progress(old.record.iteration, old.max_iterations, "iterations", old.record, old.factors))
-
-        yield tell
+def progress_bar(max_iterations: int | None = None) -> Iterator[Callable[[Any], bool | None]]:
+    """For today's callers of `sedil.learn`."""
+    with bar("learning") as report:
+        yield told_of_learning(report)

@@ -1,18 +1,21 @@
 """Dictionaries that commands are given by name."""
 
+# until learn and denoise take progress=: sedil.pretrained.as_dictionary takes the place of this module.
+
 from __future__ import annotations
 
 from pathlib import Path
 
 import sedil
-from sedil.pretrained import FOR_VOLUMES, NAMES
-
-SHIPPED = NAMES + FOR_VOLUMES
-CHOICE = f"A dictionary file, or a shipped one by name: {', '.join(SHIPPED)}; default several."
+from sedil.commands.options import SHIPPED
 
 
 def named_dictionary(name: Path) -> sedil.SeparableDictionary:
     """The file of that name, else the shipped dictionary."""
-    if not name.exists() and str(name) in SHIPPED:
+    if name.exists():
+        return sedil.load_dictionary(name)
+    if str(name) in SHIPPED:
         return sedil.shipped_dictionary(str(name))
-    return sedil.load_dictionary(name)
+    raise FileNotFoundError(
+        f"There is no file {name}, nor a shipped dictionary of that name: those are {', '.join(SHIPPED)}."
+    )

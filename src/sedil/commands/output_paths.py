@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sedil.files import picture_format, require_writable
-
 
 def require_free(path: Path, force: bool) -> None:
-    """Refuse a place where nothing can be written, or where a file is unless it may be replaced."""
+    """Refuse a path where nothing can be written, or where a file is unless it may be replaced."""
+    from sedil.files import require_writable
+
     if path.exists() and not path.is_dir() and not force:
         raise FileExistsError(f"{path} exists already: choose another name or add --force.")
     require_writable(path)
@@ -17,10 +17,12 @@ def require_free(path: Path, force: bool) -> None:
 
 def require_free_picture(path: Path, force: bool) -> None:
     """The same for a picture, whose suffix must be that of a format."""
+    from sedil.files import picture_format
+
     require_free(path, force)
     picture_format(path)
 
 
 def is_among(path: Path, files: Sequence[Path]) -> bool:
     """Whether `path` is one of `files`, under whatever name."""
-    return path.exists() and any(path.samefile(file) for file in files)
+    return path.exists() and any(file.exists() and path.samefile(file) for file in files)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 import sedil
-from sedil import mosaic
-from sedil.commands.dictionaries import SHIPPED, named_dictionary
-from sedil.commands.places import is_among, require_free_picture
-from sedil.dictionary import format_shape
+from sedil.commands.options import SHIPPED
+from sedil.commands.output_paths import is_among, require_free_picture
 from sedil.terminal import clear_errors, console
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 _LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
 _SHAPES = ("signal_shape", "patch_shape", "n_atoms")
@@ -35,6 +36,9 @@ def show(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing picture.")] = False,
 ) -> None:
     """Say what a dictionary is, and draw its atoms."""
+    from sedil import mosaic
+    from sedil.commands.dictionaries import named_dictionary
+
     with clear_errors():
         loaded = named_dictionary(dictionary)
         target = picture or dictionary.with_suffix(".png")
@@ -51,9 +55,11 @@ def show(
 
 
 def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
+    from rich.table import Table
+
     table = Table(title=name, show_header=False, title_justify="left")
     low, high = dictionary.coherence_bounds()
-    table.add_row("patches", format_shape(dictionary.patch_shape))
+    table.add_row("patches", _shape(dictionary.patch_shape))
     table.add_row("atoms", _atoms(dictionary.n_atoms))
     table.add_row("redundancy", f"{dictionary.redundancy:.3g}")
     table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
@@ -65,7 +71,13 @@ def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
 
 
 def _atoms(counts: tuple[int, ...]) -> str:
-    return format_shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
+    return _shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
+
+
+def _shape(lengths: Sequence[int]) -> str:
+    from sedil.dictionary import format_shape
+
+    return format_shape(lengths)
 
 
 def _label(key: str) -> str:
@@ -82,7 +94,7 @@ def _readable(key: str, value: Any) -> str:
         )
     if isinstance(value, list | tuple):
         if key in _SHAPES:
-            return format_shape(value)
+            return _shape(value)
         more = len(value) - _MOST_SHOWN
         shown = ", ".join(_readable(key, part) for part in value[:_MOST_SHOWN])
         return f"{shown} and {more} more" if more > 0 else shown
