@@ -172,6 +172,53 @@ def test_help_shows_how_it_is_called():
         assert part in words
 
 
+@pytest.mark.parametrize("arguments", [["noisy.png"], ["photos"]])
+def test_output_that_is_missing_is_named(arguments):
+    result = denoise(*arguments)
+    assert result.exit_code == 2
+    words = " ".join(result.stderr.replace("│", " ").split())
+    assert f"Missing argument 'OUT': where does the clean picture of {arguments[0]} go?" in words
+    assert "denoise [OPTIONS] IN... OUT" in words
+
+
+def test_nothing_at_all_is_a_mistake():
+    result = CliRunner().invoke(app, ["denoise"])
+    assert result.exit_code == 2
+    assert "Missing argument 'IN... OUT'" in result.stderr
+
+
+def test_subfolders_are_searched_and_mirrored_and_what_fails_is_named_with_them(folder):
+    Path("photos/trip/day").mkdir(parents=True)
+    Path("photos/.trash").mkdir()
+    Path("photos/bad").mkdir()
+    Image.fromarray(noisy(3)).save("photos/trip/day/a.png")
+    Image.fromarray(noisy(3)).save("photos/.trash/t.png")
+    Path("photos/bad/a.png").write_bytes(b"not a picture")
+    result = denoise("photos", "clean", "--compare", "both")
+    assert result.exit_code == 1
+    assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif", "trip/day/a.png"]
+    assert leftovers(folder / "both") == ["a.png", "b.jpg", "c.tif", "trip/day/a.png"]
+    assert not Path("clean/bad").exists()
+    assert "trip/day/a.png  sigma 1" in result.stdout
+    assert "error: 1 picture failed: bad/a.png." in result.stderr
+
+
+def test_file_that_is_not_there_does_not_stop_the_others(folder):
+    result = denoise("photos/a.png", "photos/gone.png", "clean")
+    assert result.exit_code == 1
+    assert "gone.png  failed: photos/gone.png cannot be read as an image: No such file" in result.stderr
+    assert leftovers(folder / "clean") == ["a.png"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_do_not_matter_for_the_result(folder, threads):
+    assert denoise("photos/a.png", "default.png").exit_code == 0
+    result = denoise("photos/a.png", "clean.png", "--threads", threads)
+    assert result.exit_code == 0, result.output
+    assert Path("clean.png").read_bytes() == Path("default.png").read_bytes()
+    assert "Invalid value for '--threads'" in denoise("photos/a.png", "b.png", "--threads", "0").stderr
+
+
 # Files of all kinds
 
 
@@ -338,4 +385,5 @@ def test_shipped_dictionaries_go_by_name():
         assert cleaner(f"{name}.png", noisy(0)) < 0.5
     unknown = denoise("photos/a.png", "no.png", "--dictionary", "separable-9x9")
     assert unknown.exit_code == 1
-    assert "separable-9x9" in unknown.output
+    known = "those are separable-8x8, separable-12x12, separable-16x16, unstructured-8x8, separable-8x8x8."
+    assert unknown.stderr.endswith(f"no file separable-9x9, nor a shipped dictionary of that name: {known}\n")

@@ -162,3 +162,15 @@ def test_a_mask_that_marks_nothing_is_said():
     result = inpaint("in.png", "black.png", "out.png")
     assert result.exit_code == 0
     assert "the mask marks no pixel as missing" in result.output
+
+
+def test_threads_do_not_matter_for_the_result():
+    for name, more in {"default": [], "one": ["--threads", 1]}.items():
+        assert inpaint("in.png", "mask.png", f"{name}.png", *SHIPPED, *more).exit_code == 0
+    assert np.array_equal(pixels("default.png"), pixels("one.png"))
+
+
+def test_output_that_is_missing_is_named():
+    result = inpaint("in.png", "mask.png")
+    assert result.exit_code == 2
+    assert "Missing argument 'OUT'" in result.stderr

@@ -49,7 +49,7 @@ app = typer.Typer(
 )
 app.command()(learn_command.learn)
 app.command()(show_command.show)
-app.command(epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
+app.command(cls=denoise_command.DenoiseCommand, epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
 app.command(epilog=inpaint_command.EXAMPLES)(inpaint_command.inpaint)
 app.command()(demo_command.demo)
 for _name, _words in _STUDIES.items():

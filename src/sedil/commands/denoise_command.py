@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand
 
 from sedil.commands.failures import Failures
 from sedil.commands.options import Dictionary, Force, Threads
@@ -18,6 +19,15 @@ if TYPE_CHECKING:
     from sedil.file_jobs.job_planning import FileJob
 
 Method = Literal["refit", "l1", "pursuit"]
+
+
+class DenoiseCommand(TyperCommand):
+    """All that comes before the last argument is IN, which Typer cannot say of a list."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """How it is called."""
+        return ["[OPTIONS]", "IN...", "OUT"]
+
 
 EXAMPLES = """Examples:
 

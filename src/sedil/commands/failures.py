@@ -15,7 +15,8 @@ class Failures:
         """Say why a file failed, once."""
         if name not in self.names:
             self.names.append(name)
-            complain("failed:", error, before=f"{name:{width}}  ")
+            named = str(error).startswith(name)
+            complain("failed:", error, before="" if named else f"{name:{width}}  ")
 
     def raise_if_any(self) -> None:
         """End with an error that names the files."""
