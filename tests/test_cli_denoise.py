@@ -1,6 +1,7 @@
 """`sedil denoise` with several files, and with files of all kinds."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from full_disk import no_space, stop_writes
+from pseudo_terminal import on_a_terminal
 from sedil.cli import app
 
 RAMP = np.linspace(60, 180, 40)[:, None] + np.zeros(48)
@@ -75,6 +77,24 @@ def test_several_pictures_go_into_a_folder(folder, places):
     assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif"]
     assert cleaner("clean/a.png", noisy(0)) < 0.3
     assert cleaner("clean/c.tif", noisy(2)) < 0.3
+
+
+def test_lines_stay_off_the_bar_in_a_terminal(folder):
+    """A line that is printed over the bar begins with what is left of it, or is wiped out by it."""
+    screen, _ = on_a_terminal("-m", "sedil", "denoise", "photos", "gone.png", "clean", "--stride", "6")
+    for line in ("\ra.png     sigma 1", "\rgone.png  ", "\rdenoised     3 of 4 in "):
+        assert line in re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", screen).replace("\n", "\r")
+    assert "100%" in screen
+
+
+def test_bar_is_not_redirected_with_the_results(folder):
+    arguments = ("-m", "sedil", "denoise", "photos", "clean", "--stride", "6")
+    screen, redirected = on_a_terminal(*arguments, stdout_redirected=True)
+    assert "100%" in screen
+    assert "\x1b" not in redirected
+    assert [line.split()[0] for line in redirected.splitlines()] == [
+        "denoising", "a.png", "b.jpg", "c.tif", "denoised",
+    ]  # fmt: skip
 
 
 def test_given_noise_is_told(folder):

@@ -151,7 +151,7 @@ def _tell_outcome(outcome: Outcome, name: str, width: int, failures: Failures) -
     """One line a file: its name, its noise and the time, or why it failed."""
     _tell_notes(outcome.notes)
     if outcome.error is not None:
-        failures.tell(name, outcome.error, width)
+        failures.tell(name, outcome.error, before=f"{name:{width}}  ")
     elif outcome.noise is not None:
         origin = "estimated" if outcome.noise.estimated else "given"
         console.print(f"{name:{width}}  {_in_words(outcome.noise)} ({origin})  {outcome.seconds:.1f} s")

@@ -11,12 +11,11 @@ class Failures:
     def __init__(self, noun: str) -> None:
         self.noun, self.names = noun, list[str]()
 
-    def tell(self, name: str, error: Exception, width: int = 0) -> None:
-        """Say why a file failed, once."""
+    def tell(self, name: str, error: Exception, before: str = "") -> None:
+        """Say why a file failed, once; `before` is what the line begins with."""
         if name not in self.names:
             self.names.append(name)
-            named = str(error).startswith(name)
-            complain("failed:", error, before="" if named else f"{name:{width}}  ")
+            complain("failed:", error, before)
 
     def raise_if_any(self) -> None:
         """End with an error that names the files."""

@@ -12,7 +12,7 @@ import typer
 import sedil
 from sedil.commands.failures import Failures
 from sedil.commands.options import Force, Threads
-from sedil.commands.output_paths import is_among, require_free, require_free_picture
+from sedil.commands.output_paths import is_among, require_usable, require_usable_picture
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def _patch_sides(text: str) -> tuple[int, ...]:
 def learn(
     images: Annotated[
         list[Path],
-        typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES...", readable=False),
+        typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES", readable=False),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
     patch: Annotated[
@@ -251,8 +251,8 @@ def _output_paths(
             raise FileExistsError(
                 f"{path} is one of the training images: choose another --output or --picture."
             )
-    require_free(output, force)
-    require_free_picture(picture, force)
+    require_usable(output, force)
+    require_usable_picture(picture, force)
     return output, picture
 
 

@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 
-def require_free(path: Path, force: bool) -> None:
+def require_usable(path: Path, force: bool) -> None:
     """Refuse a path where nothing can be written, or where a file is unless it may be replaced."""
-    from sedil.files import require_writable
+    from sedil.files import require_free, require_writable
 
-    if path.exists() and not path.is_dir() and not force:
-        raise FileExistsError(f"{path} exists already: choose another name or add --force.")
+    require_free([path], force)
     require_writable(path)
 
 
-def require_free_picture(path: Path, force: bool) -> None:
+def require_usable_picture(path: Path, force: bool) -> None:
     """The same for a picture, whose suffix must be that of a format."""
     from sedil.files import picture_format
 
-    require_free(path, force)
+    require_usable(path, force)
     picture_format(path)
 
 

@@ -11,7 +11,7 @@ import typer
 
 import sedil
 from sedil.commands.options import SHIPPED
-from sedil.commands.output_paths import is_among, require_free_picture
+from sedil.commands.output_paths import is_among, require_usable_picture
 from sedil.terminal import clear_errors, console
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def show(
         if is_among(target, [dictionary]):
             raise FileExistsError(f"{target} is the dictionary itself: choose another --picture.")
         if picture is not None:
-            require_free_picture(picture, force)
+            require_usable_picture(picture, force)
         console.print(_facts(dictionary.name, loaded))
         if target.exists() and not force:
             console.print(f"picture      {target} (was there already; --force draws it anew)")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sedil.files import make_folder, require_writable
+from sedil.files import make_folder, require_free, require_writable
 from sedil.image_files.image_search import (
     PICTURE_SUFFIXES,
     VOLUME_SUFFIXES,
@@ -45,7 +45,8 @@ def plan_one(
         source, _inside_folder(output, source), None if compare is None else _inside_folder(compare, source)
     )
     _require_distinct([job])
-    _require_free(job.outputs, inputs or {source: _NOISY}, force)
+    _require_not_inputs(job.outputs, inputs or {source: _NOISY})
+    require_free(job.outputs, force)
     for path in job.outputs:
         require_writable(path)
     return job
@@ -66,8 +67,9 @@ def plan_several(paths: Sequence[Path], output: Path, compare: Path | None, forc
         for source, name in _sources(paths, folders)
     ]
     _require_distinct(jobs)
-    sources = dict.fromkeys((job.source for job in jobs), _NOISY)
-    _require_free([path for job in jobs for path in job.outputs], sources, force)
+    outputs = [path for job in jobs for path in job.outputs]
+    _require_not_inputs(outputs, dict.fromkeys((job.source for job in jobs), _NOISY))
+    require_free(outputs, force)
     for folder in folders:
         make_folder(folder)
         require_writable(folder / jobs[0].target.name)
@@ -110,17 +112,12 @@ def _same_name(first: Path, second: Path, path: Path) -> str:
     return f"{first} and {second} would both be written to {path}: denoise them into different folders."
 
 
-def _require_free(outputs: Sequence[Path], inputs: Mapping[Path, str], force: bool) -> None:
-    """No result replaces an input, nor any other file unless that is wanted."""
-    there = [path for path in outputs if path.exists()]
+def _require_not_inputs(outputs: Sequence[Path], inputs: Mapping[Path, str]) -> None:
+    """No result replaces an input."""
     words = {_identity(path): word for path, word in inputs.items() if path.exists()}
-    for path in there:
-        if word := words.get(_identity(path)):
+    for path in outputs:
+        if path.exists() and (word := words.get(_identity(path))):
             raise FileExistsError(f"{path} is {word} itself: choose another name or folder.")
-    files = [path for path in there if not path.is_dir()]
-    if files and not force:
-        more = f", and so do {len(files) - 1} more" if len(files) > 1 else ""
-        raise FileExistsError(f"{files[0]} exists already{more}: choose another name or add --force.")
 
 
 def _identity(path: Path) -> tuple[int, int]:

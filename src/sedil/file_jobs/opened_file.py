@@ -87,7 +87,8 @@ def _middle_slices(volume: Volume, pixels: np.ndarray) -> np.ndarray:
     """The slice in the middle of the first axis before and after, side by side, as a picture of 8 bits."""
     flat = volume.pixels.ndim - (volume.channel_axis is not None) == 2
     middle = ... if flat else len(pixels) // 2
-    before, after = (whole[middle].astype(np.float64) for whole in (volume.pixels, pixels))
+    # NaN marks pixels that are missing: it is let through as far as here.
+    before, after = (np.nan_to_num(whole[middle].astype(np.float64)) for whole in (volume.pixels, pixels))
     low, high = before.min(), before.max()
     both = np.concatenate([before, after], axis=1)
     return np.clip(255 * (both - low) / max(high - low, 1e-12), 0, 255).astype(np.uint8)
