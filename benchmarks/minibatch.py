@@ -23,7 +23,7 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 from sedil.learning.run import Progress
 from sedil.objective import Weights
 from sedil_studies.bench.timing import peak_memory, reset_peak

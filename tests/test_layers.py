@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src/sedil"
 
 # From the ground up; a module may import from its own layer and those before it.
 LAYERS = [
-    {"arrays", "errors", "patch_grid"},
+    {"arrays", "errors", "patch_grid", "progress"},
     {"checks"},
     {"engines", "files", "spheres"},
     {"manifold"},

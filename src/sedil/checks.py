@@ -137,6 +137,16 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
     return tuple(int(count) for count in counts)  # type: ignore[arg-type]
 
 
+def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str) -> None:
+    """Refuse an image that is smaller than a patch."""
+    if any(side < length for side, length in zip(shape, patch_shape, strict=True)):
+        sizes = ["x".join(map(str, lengths)) for lengths in (shape, patch_shape)]
+        raise ValueError(
+            f"{name} is smaller than a patch: it has {sizes[0]} pixels, a patch {sizes[1]}: leave it out or "
+            f"choose smaller patches."
+        )
+
+
 def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
     """A finite positive number; zero only where `zero_allowed`."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
