@@ -22,6 +22,12 @@ def namespace(array: Array) -> Any:
     return np if type(array) is np.ndarray else array_namespace(array)
 
 
+def inner_product(left: Array, right: Array) -> float:
+    """Sum of the products of all entries, taken in float64."""
+    xp = namespace(left)
+    return float(xp.sum(left * right, dtype=xp.float64))
+
+
 def pack(samples: Array) -> Array:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)
@@ -41,6 +47,12 @@ def to_numpy(array: Array) -> np.ndarray:
     if hasattr(array, "get"):  # CuPy
         return array.get()
     return np.asarray(array)
+
+
+def in_precision(array: Array, dtype: str) -> Array:
+    """The array in "float32" or "float64", in its own library and on its device; copied only if it differs."""
+    xp = array_namespace(array)
+    return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
 def _contiguous(array: Array) -> Array:

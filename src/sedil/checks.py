@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 
-from sedil.arrays import Array
+from sedil.arrays import Array, in_precision
 
 MAX_AXES = 4
+DTYPES = ("float32", "float64")
 # What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
 # coherence barrier makes of all pairs of atoms in float64.
 _FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
@@ -42,6 +43,37 @@ def as_real_array(values: Any, name: str) -> Array:
         raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
     narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits < 32
     return xp.astype(values, xp.float32 if narrow else xp.float64)
+
+
+def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
+    """`values` in the precision that is computed in, as an array of its own library and device; never modified.
+
+    With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
+    float64 all the same, and arrays of other libraries in their own precision.
+    """
+    if dtype is not None:
+        require_choice(dtype, "dtype", DTYPES)
+    array = as_real_array(values, name)
+    is_whole = not isinstance(values, np.ndarray) and floating_dtype(values) != floating_dtype(array)
+    if dtype is None and not isinstance(array, np.ndarray) and not is_whole:
+        return array
+    with np.errstate(over="ignore"):
+        working = in_precision(array, dtype or "float32")
+    xp = array_namespace(array)
+    if prod(array.shape) and bool(xp.any(xp.isinf(working) & ~xp.isinf(array))):
+        largest = float(xp.max(xp.abs(xp.where(xp.isfinite(array), array, xp.zeros_like(array)))))
+        raise ValueError(
+            f'{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with dtype="float64".'
+        )
+    return working
+
+
+def floating_dtype(values: Any) -> str:
+    """The precision in which results for these values come back: theirs, and float32 for whole numbers."""
+    array = values if is_array_api_obj(values) else np.asarray(values)
+    xp = array_namespace(array)
+    is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
+    return "float64" if is_wide else "float32"
 
 
 def require_finite(array: Array, name: str) -> None:
@@ -153,6 +185,26 @@ def require_boolean(array: Array, name: str) -> None:
     """An array of True and False."""
     if array.dtype != array_namespace(array).bool:
         raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
+
+
+def require_mask(
+    mask: Any, shape: tuple[int, ...] | list[tuple[int, ...]], name: str = "mask"
+) -> Array:
+    """The mask as an array, if it is boolean and of the shape, or of one in the list."""
+    mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
+    shapes = shape if isinstance(shape, list) else [shape]
+    allowed = " or ".join(map(str, shapes))
+    rule = f"{name} must be boolean, True where data is missing, of the shape {allowed}"
+    if mask.dtype != array_namespace(mask).bool:
+        raise TypeError(f"{rule}, got dtype {mask.dtype}.")
+    if tuple(mask.shape) not in shapes:
+        raise ValueError(f"{rule}, got {tuple(mask.shape)}.")
+    return mask
+
+
+def require_threads(threads: int | None) -> int | None:
+    """A number of threads, or None for as many as there are cores."""
+    return None if threads is None else require_count(threads, "threads", minimum=1)
 
 
 def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:

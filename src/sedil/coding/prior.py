@@ -1,7 +1,7 @@
 """What is known of the codes of a class of signals before one is seen: the prior of Eq. (35).
 
 The paper's prior is the l1 norm: every atom is as likely as any other. A class such as faces says more. Two
-priors can be learned (`sedil.learning.prior`), both for codes ``x = m + e`` of signals ``s = D x + noise``,
+priors can be learned (`sedil.learning.prior_learning`), both for codes ``x = m + e`` of signals ``s = D x + noise``,
 the noise of deviation sigma:
 
 - `LaplacePrior`: the e_i are independent and sparse, of mean size b_i. The most likely codes solve Eq. (35)
@@ -23,7 +23,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import Array, pack, to_numpy, unpack
-from sedil.coding.rough import Effort
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.lasso import dot
 

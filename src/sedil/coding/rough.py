@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from sedil.arrays import Array, pack, unpack
 from sedil.coding.fused import solve_l1
 from sedil.engines import choose_engine
+from sedil.engines.contract import Effort
 from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
-
-
-class Effort(NamedTuple):
-    """A sample is done at this relative duality gap, or after so many iterations."""
-
-    tolerance: float
-    max_iterations: int
 
 
 def rough_codes(
@@ -38,9 +31,9 @@ def rough_codes(
         flat = np.ascontiguousarray(patches).reshape(len(patches), -1)
         known = None if known is None else known.reshape(flat.shape)
         flat_thresholds = thresholds if isinstance(thresholds, float) else thresholds.ravel()
-        result = solve_l1(factors, flat, flat_thresholds, *effort, known=known, threads=1)
+        result = solve_l1(factors, flat, flat_thresholds, *effort[:2], known=known, threads=1)
         return result.codes.reshape(-1, *n_atoms)
     thresholds = thresholds if isinstance(thresholds, float) else thresholds[..., None]
     known = None if known is None else pack(known)
     problem = LassoProblem(factors, pack(patches), thresholds, known)
-    return unpack(fista(problem, *effort).codes)
+    return unpack(fista(problem, *effort[:2]).codes)

@@ -10,8 +10,9 @@ from array_api_compat import array_namespace
 from sedil import checks
 from sedil.arrays import Array
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
-from sedil.coding.rough import Effort, rough_codes
+from sedil.coding.rough import rough_codes
 from sedil.dictionary import SeparableDictionary
+from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count
 
 _CHUNK = 64  # signals at a time: the codes of 64x64 signals then take some megabytes
@@ -41,7 +42,7 @@ def fill_whole(
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
     prior : LaplacePrior or GaussianPrior, optional
-        What is known of the codes beforehand (`sedil.learning.prior`); it takes the place of the l1 norm.
+        What is known of the codes beforehand (`sedil.learning.prior_learning`); it takes the place of the l1 norm.
         Default: every signal varies about the mean of its known entries, all atoms alike.
     penalty : float, default 0.01
         Without a prior: as a share of the standard deviation of each signal's known entries, so that units

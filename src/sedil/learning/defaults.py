@@ -20,9 +20,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
 from sys import float_info
+from typing import Literal
 
-from sedil.checks import require_choice, require_count, require_positive
+from array_api_compat import array_namespace
+
+from sedil.arrays import Array
+from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
 from sedil.objective import Weights
+
+PresetName = Literal["data", "paper"]
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
@@ -42,23 +48,41 @@ def from_paper(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float
     return Weights(100.0, weight, weight)
 
 
-PRESETS: dict[str, Callable[..., Weights]] = {"data": from_data, "paper": from_paper}
+PRESETS: dict[PresetName, Callable[..., Weights]] = {"data": from_data, "paper": from_paper}
 
 
 def default_atoms(patch_shape: Sequence[int]) -> tuple[int, ...]:
-    """Twice as many atoms as entries along each axis, as in the paper; one where there is one entry."""
-    return tuple(1 if side == 1 else 2 * side for side in patch_shape)
+    """Four times as many atoms as entries for two axes or one, as in the paper: twice the length of each axis.
+
+    One axis has four times its length, and more than two have twice each; one atom where there is one entry.
+    """
+    times = 4 if len(patch_shape) == 1 else 2
+    return tuple(1 if side == 1 else times * side for side in patch_shape)
+
+
+def choose_atoms(n_atoms: int | Sequence[int] | None, patch_shape: Sequence[int]) -> tuple[int, ...]:
+    """Atoms of each factor as asked for, else the default; refused if there is no way to learn so many."""
+    counts = default_atoms(patch_shape) if n_atoms is None else atom_counts(n_atoms, patch_shape)
+    require_affordable(patch_shape, counts)
+    for axis, (length, count) in enumerate(zip(patch_shape, counts, strict=True)):
+        if length == 1 and count > 1:
+            raise ValueError(
+                f"Patch axis {axis} has length 1, where all atoms are equal: n_atoms must be 1 there, "
+                f"got {count}. Drop the axis or set n_atoms[{axis}] = 1."
+            )
+    return counts
 
 
 def choose_weights(
-    preset: str,
+    preset: PresetName,
     patch_shape: Sequence[int],
     n_atoms: Sequence[int],
     energy: float,
     **given: float | None,
 ) -> Weights:
     """Weights of the preset, with those `given` by the caller in place of its own."""
-    weights = PRESETS[require_choice(preset, "preset", tuple(PRESETS))](patch_shape, n_atoms, energy)
+    require_choice(preset, "preset", tuple(PRESETS))
+    weights = PRESETS[preset](patch_shape, n_atoms, energy)
     for name, value in given.items():
         if value is not None:
             require_positive(value, name, zero_allowed=name != "sparsity_scale")
@@ -74,7 +98,7 @@ def smoothed(weights: Weights) -> Weights:
     )
 
 
-def choose_warm_up(warm_up: int | None, preset: str, has_dictionary: bool, max_iterations: int) -> int:
+def choose_warm_up(warm_up: int | None, preset: PresetName, has_dictionary: bool, max_iterations: int) -> int:
     """Iterations of the warm-up: as given, else none for the paper or a given dictionary, else a fifth."""
     if warm_up is not None:
         return require_count(warm_up, "warm_up")
@@ -96,3 +120,18 @@ def smallest_coefficient(weights: Weights) -> float:
     # At or below 1/2 the only root is zero: every coefficient is worth keeping, if shrunk.
     smallest = max(squared, relative, float_info.min)
     return sqrt(smallest / weights.sparsity_scale)
+
+
+def mean_energy(patches: Array) -> float:
+    """Mean squared length of a patch; an error if every patch is zero."""
+    xp = array_namespace(patches)
+    largest = float(xp.max(xp.abs(patches)))
+    if largest == 0:
+        raise ValueError("Every patch is zero: there is nothing to learn from.")
+    limits = xp.finfo(patches.dtype)
+    if not limits.smallest_normal**0.25 < largest < limits.max**0.25:
+        raise ValueError(
+            f"The largest entry of the patches is {largest:.3g}, too large or too small to square in "
+            f"{patches.dtype}: rescale them, for example by their largest value."
+        )
+    return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]

@@ -16,9 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Literal
 
 from sedil.checks import require_choice
 from sedil.manifold import ProductManifold
+
+
+MetricName = Literal["balanced", "paper"]
 
 
 def balanced(
@@ -36,9 +40,12 @@ def paper(
     return ProductManifold(1.0, (1.0,) * len(n_atoms))
 
 
-METRICS: dict[str, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
+METRICS: dict[MetricName, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
 
 
-def metric(name: str, *sizes: object) -> ProductManifold:
+def manifold_with_metric(
+    name: MetricName, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+) -> ProductManifold:
     """The manifold with the metric of that name; an unknown name lists the known ones."""
-    return METRICS[require_choice(name, "metric", tuple(METRICS))](*sizes)
+    require_choice(name, "metric", tuple(METRICS))
+    return METRICS[name](patch_shape, n_atoms, n_patches, energy)

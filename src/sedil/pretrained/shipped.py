@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import as_file, files
+from pathlib import Path
 
 from sedil.checks import require_choice
 from sedil.dictionary import SeparableDictionary
 
 NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
 FOR_VOLUMES = ("separable-8x8x8",)
+SHIPPED = NAMES + FOR_VOLUMES
+
+DictionaryLike = SeparableDictionary | str | Path
 
 
 @cache
@@ -26,6 +30,25 @@ def shipped_dictionary(name: str) -> SeparableDictionary:
     SeparableDictionary
         float32 NumPy factors; ``info`` says from what and by which command it was learned.
     """
-    require_choice(name, "name", NAMES + FOR_VOLUMES)
+    require_choice(name, "name", SHIPPED)
     with as_file(files("sedil.pretrained") / f"{name}.npz") as path:
         return SeparableDictionary.load(path)
+
+
+def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
+    """The dictionary that is meant: the object itself, the one in a file, or the shipped one of that name."""
+    if isinstance(dictionary, SeparableDictionary):
+        return dictionary
+    if not isinstance(dictionary, str | Path):
+        raise TypeError(
+            f"dictionary must be a SeparableDictionary, the path of a file or the name of a shipped one "
+            f"({', '.join(SHIPPED)}), got a {type(dictionary).__name__}."
+        )
+    path = Path(dictionary)
+    if not path.exists() and str(dictionary) in SHIPPED:
+        return shipped_dictionary(str(dictionary))
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
+        )
+    return SeparableDictionary.load(path)

@@ -8,8 +8,9 @@ import numpy as np
 
 from sedil import checks
 from sedil.coding.prior import GaussianPrior, LaplacePrior
-from sedil.coding.rough import Effort, rough_codes
+from sedil.coding.rough import rough_codes
 from sedil.dictionary import SeparableDictionary
+from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count
 
 _ROUNDS = 3  # of coding and measuring scales; they settle quickly
