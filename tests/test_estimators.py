@@ -107,7 +107,7 @@ def test_pickle_keeps_the_model(patches, model):
 
 def test_verbose_shows_a_bar(patches, capsys):
     SeparableDictionaryLearning((4, 4), 5, max_iter=3, verbose=True).fit(patches)
-    assert "3/3" in capsys.readouterr().out
+    assert capsys.readouterr() == ("", "")  # which is no terminal: tests/test_progress.py has one
 
 
 @pytest.mark.parametrize(

@@ -9,20 +9,19 @@ SOURCE = Path(__file__).parents[1] / "src/sedil"
 
 # From the ground up; a module may import from its own layer and those before it.
 LAYERS = [
-    {"arrays", "errors", "patch_grid"},
+    {"arrays", "errors", "patch_grid", "progress"},
     {"checks"},
     {"engines", "files", "spheres"},
     {"manifold"},
     {"objective", "mosaic"},
     {"dictionary"},
-    {"analytic"},
+    {"analytic", "pretrained"},
     {"coding"},
     {"learning"},
-    {"pretrained"},
     {"image_files"},
     {"imaging"},
     {"file_jobs"},
-    {"plots", "progress", "terminal"},
+    {"plots", "terminal"},
     {"estimators", "demo"},
     {"commands"},
     {"cli"},

@@ -50,7 +50,7 @@ def to_numpy(array: Array) -> np.ndarray:
 
 
 def in_precision(array: Array, dtype: str) -> Array:
-    """The array in "float32" or "float64", in its own library and on its device; copied only if it differs."""
+    """The array in "float32" or "float64", of its own library and device; copied only if it differs."""
     xp = array_namespace(array)
     return xp.astype(array, getattr(xp, dtype), copy=False)
 

@@ -46,7 +46,7 @@ def as_real_array(values: Any, name: str) -> Array:
 
 
 def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
-    """`values` in the precision that is computed in, as an array of its own library and device; never modified.
+    """`values` in the precision to compute in, as an array of its own library and device; never modified.
 
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
     float64 all the same, and arrays of other libraries in their own precision.
@@ -63,7 +63,8 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     if prod(array.shape) and bool(xp.any(xp.isinf(working) & ~xp.isinf(array))):
         largest = float(xp.max(xp.abs(xp.where(xp.isfinite(array), array, xp.zeros_like(array)))))
         raise ValueError(
-            f'{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with dtype="float64".'
+            f"{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with "
+            'dtype="float64".'
         )
     return working
 
@@ -187,9 +188,7 @@ def require_boolean(array: Array, name: str) -> None:
         raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
 
 
-def require_mask(
-    mask: Any, shape: tuple[int, ...] | list[tuple[int, ...]], name: str = "mask"
-) -> Array:
+def require_mask(mask: Any, shape: tuple[int, ...] | list[tuple[int, ...]], name: str = "mask") -> Array:
     """The mask as an array, if it is boolean and of the shape, or of one in the list."""
     mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
     shapes = shape if isinstance(shape, list) else [shape]

@@ -17,7 +17,6 @@ from sedil.dictionary import format_shape
 from sedil.files import make_folder, require_writable, write_picture
 from sedil.image_files.images import scikit_image_photographs
 from sedil.imaging.quality import image_quality
-from sedil.progress import progress_bar
 
 # Photographs inside the scikit-image package itself; nothing is downloaded.
 IMAGES = ("astronaut", "camera", "rocket", "brick", "grass", "cat")
@@ -58,10 +57,7 @@ def _learn(say: Say) -> sedil.LearningResult:
         f"from {len(IMAGES)} photographs: {', '.join(IMAGES)}"
     )
     say(f"2. learning a separable dictionary, {format_shape(_N_ATOMS)} atoms (Ctrl-C stops early)")
-    with progress_bar(_MAX_ITERATIONS) as show:
-        result = sedil.learn(
-            training, _N_ATOMS, max_iterations=_MAX_ITERATIONS, random_state=0, callback=show
-        )
+    result = sedil.learn(training, _N_ATOMS, max_iterations=_MAX_ITERATIONS, random_state=0, progress=True)
     result.dictionary.info.update(images=list(IMAGES), seed=0)
     say(str(result))
     return result

@@ -63,8 +63,8 @@ class ProductManifold(NamedTuple):
 class Geodesic:
     """The way from `point` along `direction`. Paper: Eq. (27).
 
-    The codes go straight, ``codes + step * direction``, and tangent vectors of theirs stay as they are: engines
-    do that on the fly. Here are the great circles of the factors.
+    The codes go straight, ``codes + step * direction``, and tangent vectors of theirs stay as they are:
+    engines see to that. Here are the great circles of the factors.
     """
 
     def __init__(self, point: Point, direction: Point) -> None:

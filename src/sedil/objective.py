@@ -84,8 +84,8 @@ class Evaluation(NamedTuple):
 class Objective:
     """The cost of Eq. (16) for given patches. Paper: Eq. (16).
 
-    An engine computes what is large, the data term and the sparsity of the codes; the coherence of the factors
-    is added here.
+    An engine computes what is large, the data term and the sparsity of the codes; the coherence of the
+    factors is added here.
 
     Parameters
     ----------

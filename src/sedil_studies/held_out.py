@@ -5,12 +5,12 @@ from __future__ import annotations
 from sedil import checks
 from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import choose_engine
+from sedil.learning.conjugate_gradient import descend
 from sedil.learning.defaults import smallest_coefficient
-from sedil.learning.engines import descend, learning_engine
 from sedil.learning.metrics import balanced
+from sedil.learning.training_sets import FIRST_CODES, choose_training_engine, training_set
 from sedil.manifold import FixedFactors, Point
-from sedil.objective import Terms, Weights
+from sedil.objective import Objective, Terms, Weights
 
 _ITERATIONS = 200
 
@@ -48,10 +48,10 @@ def held_out_terms(
     patches = checks.as_real_array(patches, "patches")
     checks.require_patches(patches)
     checks.require_patch_shape(patches, dictionary.patch_shape)
-    engine = choose_engine(engine, patches, dictionary.n_atoms)
+    engine = choose_training_engine(engine, patches, dictionary.n_atoms)
     factors = dictionary.like(patches).factors
-    samples = learning_engine(engine, patches, dictionary.n_atoms, weights, threads)
-    codes = samples.sparse_codes(factors, smallest_coefficient(weights))
+    samples = training_set(engine, patches, dictionary.n_atoms, threads=threads)
+    codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
     # The energy only scales the metric of the factors, which stay.
     manifold = FixedFactors(*balanced(dictionary.patch_shape, dictionary.n_atoms, patches.shape[0], 1.0))
-    return descend(samples, manifold, Point(codes, factors), max_iterations).terms
+    return descend(Objective(samples, weights), manifold, Point(codes, factors), max_iterations).terms

@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from sedil.learning.engines import PortableLearning
+from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
 
 import sedil
 from sedil.arrays import pack, unpack
@@ -28,8 +30,6 @@ from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
 from sedil.engines.portable.pursuit import pursuit
 from sedil.engines.portable.refit import refit
-from sedil.learning.engines import PortableLearning
-from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
 from sedil.manifold import Point, ProductManifold
 from sedil.objective import Weights
 

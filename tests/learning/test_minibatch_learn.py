@@ -6,10 +6,10 @@ import textwrap
 
 import numpy as np
 import pytest
+from sedil.learning.minibatch_checkpoint import MINIBATCH_CHECKPOINT
 
 import sedil
 from random_things import training_patches
-from sedil.learning.minibatch_checkpoint import MINIBATCH_CHECKPOINT
 from sedil.learning.result import Record, StopReason
 
 PATCHES = training_patches(90, (3, 4))

@@ -13,13 +13,11 @@ import typer
 
 import sedil
 from sedil import mosaic
-from sedil.checks import atom_counts
 from sedil.commands.places import is_among, require_free, require_free_picture
 from sedil.dictionary import format_shape
 from sedil.files import require_writable
-from sedil.learning.defaults import PRESETS, default_atoms
+from sedil.learning.defaults import PRESETS, choose_atoms
 from sedil.learning.initial import STARTS
-from sedil.learning.learn import require_learnable
 from sedil.terminal import clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -118,8 +116,7 @@ def learn(
         if checkpoint is not None:
             _require_own_place(checkpoint, (output, picture), files)
         sides = (prod(patch),) if unstructured else patch
-        n_atoms = atoms_per_axis(atoms, sides)
-        require_learnable(sides, n_atoms)
+        n_atoms = choose_atoms(atoms[0] if atoms and len(atoms) == 1 else atoms, sides)
         settings = {
             "initial": initial.value,
             "preset": preset.value,
@@ -150,23 +147,17 @@ def learn(
 def _learn_jointly(
     training: np.ndarray, n_atoms: tuple[int, ...], settings: dict[str, Any]
 ) -> sedil.LearningResult:
-    from sedil.progress import progress_bar
-
-    with progress_bar(settings["max_iterations"]) as show:
-        return sedil.learn(training, n_atoms, callback=show, **settings)
+    return sedil.learn(training, n_atoms, progress=True, **settings)
 
 
 def _learn_from_stream(
     stream: PatchStream, n_atoms: tuple[int, ...], settings: dict[str, Any]
 ) -> sedil.LearningResult:
-    from sedil.progress import progress_bar
-
     console.print(
         f"{counted(stream.n_patches, 'patch', 'patches')} from {counted(len(stream.files), 'image')}, "
         f"read while learning; Ctrl-C stops early and keeps what is learned"
     )
-    with progress_bar() as show:
-        return sedil.learn_minibatch(stream, n_atoms, callback=show, **settings)
+    return sedil.learn_minibatch(stream, n_atoms, progress=True, **settings)
 
 
 def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
@@ -180,13 +171,6 @@ def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
                 if minibatch
                 else f"{option} goes with --minibatch: add it or leave {option} out."
             )
-
-
-def atoms_per_axis(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple[int, ...]:
-    """Atoms per axis as asked for; by default a redundancy of four, with one atom where the side is one."""
-    if atoms is not None:
-        return atom_counts(atoms[0] if len(atoms) == 1 else atoms, sides)
-    return (4 * sides[0],) if len(sides) == 1 and sides[0] > 1 else default_atoms(sides)
 
 
 def _places(output: Path, picture: Path | None, images: Sequence[Path], force: bool) -> tuple[Path, Path]:

@@ -212,7 +212,7 @@ class TrainingSet(Protocol):
         """Both at the point where a run begins; the products with old gradient and direction are zero."""
 
     def turn(self, gradient: Array, direction: Array, beta: float) -> Array:
-        """``beta * direction - gradient``. Paper: Eq. (31). An engine may reuse the array of the direction."""
+        """``beta * direction - gradient``. Paper: Eq. (31). The array of the direction may be reused."""
 
 
 class Engine(Protocol):
@@ -268,7 +268,7 @@ class Engine(Protocol):
         """Boxes for `clean_box` that suit it; with `max_memory` bytes for all of them at a time."""
 
     def clean_box(self, cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
-        """Weighted sums over the cleaned patches of a box; one with k atoms has the weight ``1 / (1 + k)``."""
+        """Weighted sums over the cleaned patches of a box; one of k atoms has the weight ``1 / (1 + k)``."""
 
     # Learning
 

@@ -42,8 +42,8 @@ def fill_whole(
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
     prior : LaplacePrior or GaussianPrior, optional
-        What is known of the codes beforehand (`sedil.learning.prior_learning`); it takes the place of the l1 norm.
-        Default: every signal varies about the mean of its known entries, all atoms alike.
+        What is known of the codes beforehand (`sedil.learning.prior_learning`); it takes the place of the
+        l1 norm. Default: every signal varies about the mean of its known entries, all atoms alike.
     penalty : float, default 0.01
         Without a prior: as a share of the standard deviation of each signal's known entries, so that units
         do not matter.

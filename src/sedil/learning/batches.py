@@ -203,10 +203,11 @@ def _opened(path: Path) -> np.ndarray:
 
 
 def nan_for_masked(array: Array) -> Array:
-    """The same array; of a masked array of NumPy its data, with NaN, which counts as missing, for its mask."""
+    """The same array; a masked array of NumPy as its data, with NaN, that is missing, where masked."""
     if not isinstance(array, np.ma.MaskedArray):
         return array
-    return array.astype(np.result_type(array.dtype, np.float32)).filled(np.nan)
+    wide: Any = array.astype(np.result_type(array.dtype, np.float32))  # which can hold NaN
+    return wide.filled(np.nan)
 
 
 def _matching_masks(pieces: Sequence[Array], mask: Any) -> list[Array]:

@@ -52,9 +52,9 @@ PRESETS: dict[PresetName, Callable[..., Weights]] = {"data": from_data, "paper":
 
 
 def default_atoms(patch_shape: Sequence[int]) -> tuple[int, ...]:
-    """Four times as many atoms as entries for two axes or one, as in the paper: twice the length of each axis.
+    """Twice the length along each axis, and four times for one axis alone: both are the paper's 64 -> 256.
 
-    One axis has four times its length, and more than two have twice each; one atom where there is one entry.
+    An axis of length 1 has one atom.
     """
     times = 4 if len(patch_shape) == 1 else 2
     return tuple(1 if side == 1 else times * side for side in patch_shape)

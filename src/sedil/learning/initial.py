@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite
 from numbers import Integral
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -82,7 +82,7 @@ class Start(NamedTuple):
     ) -> Start:
         """From what a user passes; an unknown name lists the known ones."""
         if isinstance(initial, str) and initial in STARTS:
-            return cls(cast(StartName, initial), random_state)
+            return cls(initial, random_state)
         try:
             return cls(as_dictionary(initial), random_state)
         except (FileNotFoundError, TypeError) as error:

@@ -108,9 +108,9 @@ def learn(
         Of the fused engine; the result does not depend on it. Default: the environment variable
         NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers, the
-        array's own for other libraries. Results come back in the precision of the input, float32 for whole
-        numbers.
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def learn(
         rules,
         constants,
     )
-    facts = {
+    facts: dict[str, Any] = {
         "metric": metric,
         "start": start.describe(),
         "engine": chosen,

@@ -21,7 +21,6 @@ from typing import Literal
 from sedil.checks import require_choice
 from sedil.manifold import ProductManifold
 
-
 MetricName = Literal["balanced", "paper"]
 
 

@@ -77,9 +77,9 @@ class MiniBatchLearner:
     initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, random_state, engine, threads
         As in `sedil.learn`. Weights of the preset "data" are derived from the first batch.
     dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers, the
-        array's own for other libraries. Results come back in the precision of the input, float32 for whole
-        numbers.
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Attributes
     ----------
@@ -153,7 +153,9 @@ class MiniBatchLearner:
         """What has been learned so far; an error before the first batch."""
         if self.factors is None:
             raise ValueError("There is no dictionary before the first batch: call partial_fit.")
-        return SeparableDictionary([in_precision(factor, self.result_dtype) for factor in self.factors], normalize=True)
+        return SeparableDictionary(
+            [in_precision(factor, self.result_dtype) for factor in self.factors], normalize=True
+        )
 
     def settings(self) -> dict[str, Any]:
         """How it learns, as plain facts that JSON can hold."""

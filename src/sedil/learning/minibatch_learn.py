@@ -95,9 +95,9 @@ def learn_minibatch(
     engine, threads
         As in `sedil.learn`. Batches with missing entries need the portable engine and get it by default.
     dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers, the
-        array's own for other libraries. Results come back in the precision of the input, float32 for whole
-        numbers.
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def _seed(random_state: int | np.random.Generator | None) -> int:
 
 
 class BatchLearner:
-    """A learner and the batches that it learns from, for `sedil.learning.run.run` to drive: one phase, no more.
+    """A learner and the batches that it learns from, for `sedil.learning.run.run` to drive, in one phase.
 
     `keeps_track` if checkpoints are wanted, for which each batch gets a fingerprint.
     """

@@ -21,7 +21,10 @@ class Learner(Protocol):
     """What a run drives. Its phases are parts that minimise costs of their own, such as a warm-up."""
 
     unit: str
-    history: History
+
+    @property
+    def history(self) -> History:
+        """A record of each step."""
 
     @property
     def factors(self) -> tuple[Array, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class FusedTrainingSet:
         step: float,
         penalty: LogPenalty,
     ) -> Trial:
-        """The cost at ``codes + step * direction``. Paper: Eq. (16) without coherence, Eq. (27) of the codes."""
+        """The cost at ``codes + step * direction``. Paper: Eq. (16), coherence left out."""
         operator, scale = Operator.create(factors), np.float32(penalty.scale)
 
         def work(part: slice, workspace: cost.Room) -> tuple[float, float]:
@@ -102,9 +102,9 @@ class FusedTrainingSet:
         self, factors: Sequence[np.ndarray], codes: np.ndarray, penalty: LogPenalty, codes_weight: float
     ) -> tuple[Trial, CodesGradient]:
         """Both at the point where a run begins."""
-        memory = _Memory(Operator.create(factors), codes, np.zeros_like(codes), 0.0)
-        sums, found = self._go(memory, np.zeros_like(codes), penalty, codes_weight, with_value=True)
-        return self._trial(*sums, penalty, memory), found
+        memory = _Memory(Operator.create(factors), codes, codes, 0.0)  # a step of length zero, along anything
+        sums, found = self._go(memory, np.empty_like(codes), penalty, codes_weight, with_value=True)
+        return self._trial(*sums, penalty, memory), found._replace(new_dot_old=0.0, direction_dot_new=0.0)
 
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> np.ndarray:
         """``beta * direction - gradient``, in place of the direction. Paper: Eq. (31)."""
@@ -125,8 +125,8 @@ class FusedTrainingSet:
     ) -> tuple[tuple[float, float], CodesGradient]:
         """Move the codes along their direction, and replace `gradient` by the Riemannian one there.
 
-        Returns the sums of squared residuals and of logarithms too; if not `with_value`, the logarithms, a tenth
-        of the work, are left out.
+        Returns the sums of squared residuals and of logarithms too; if not `with_value`, the logarithms, a
+        tenth of the work, are left out.
         """
         operator, codes, direction, step = memory
         factor = np.float32(1 / (self.n_samples * codes_weight))
@@ -139,9 +139,10 @@ class FusedTrainingSet:
             sums = cost.gradient_along(operator, *arrays, *constants, workspace, products, with_value)
             return *sums, products, workspace.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
 
-        squares, logarithms, products, slopes = map(sum, zip(*self._for_each_chunk(work), strict=True))
+        parts: list[Any] = self._for_each_chunk(work)
+        squares, logarithms, products, slopes = (sum(values) for values in zip(*parts, strict=True))
         factor_gradients = tuple(_split(slopes / self.n_samples, operator))
-        found = CodesGradient(codes, gradient, factor_gradients, *map(float, products))
+        found = CodesGradient(codes, gradient, factor_gradients, *products.tolist())
         return (squares, logarithms), found
 
     def _trial(self, squares: float, logarithms: float, penalty: LogPenalty, memory: _Memory) -> Trial:

@@ -41,7 +41,7 @@ class PortableTrainingSet:
     def cost_along(
         self, factors: Sequence[Array], codes: Array, direction: Array, step: float, penalty: LogPenalty
     ) -> Trial:
-        """The cost at ``codes + step * direction``. Paper: Eq. (16) without coherence, Eq. (27) of the codes."""
+        """The cost at ``codes + step * direction``. Paper: Eq. (16), coherence left out."""
         return self._cost(factors, codes + step * direction, direction, penalty)
 
     def gradient_after(
