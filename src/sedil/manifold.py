@@ -79,7 +79,7 @@ class Geodesic:
         """Factors of tangent vectors at its start, carried to where it leads. Paper: Eq. (30)."""
         per_axis = zip(self._circles, *tangents, strict=True)
         carried = [circles.carry(step, *arrays) for circles, *arrays in per_axis]
-        return list(zip(*carried, strict=True))
+        return [tuple(arrays[k] for arrays in carried) for k in range(len(tangents))]
 
 
 class FixedFactors(ProductManifold):

@@ -87,9 +87,7 @@ class Start(NamedTuple):
             return cls(as_dictionary(initial), random_state)
         except (FileNotFoundError, TypeError) as error:
             known = ", ".join(map(repr, STARTS))
-            raise ValueError(
-                f"initial must be one of {known} or a dictionary, got {initial!r}. {error}"
-            ) from error
+            raise ValueError(f"initial must be one of {known} or a dictionary. {error}") from error
 
     @property
     def is_dictionary(self) -> bool:
