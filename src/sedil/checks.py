@@ -54,14 +54,12 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     if dtype is not None:
         require_choice(dtype, "dtype", DTYPES)
     array = as_real_array(values, name)
-    is_whole = not isinstance(values, np.ndarray) and floating_dtype(values) != floating_dtype(array)
-    if dtype is None and not isinstance(array, np.ndarray) and not is_whole:
-        return array
+    default = "float32" if isinstance(array, np.ndarray) else floating_dtype(values)
     with np.errstate(over="ignore"):
-        working = in_precision(array, dtype or "float32")
+        working = in_precision(array, dtype or default)
     xp = array_namespace(array)
-    if prod(array.shape) and bool(xp.any(xp.isinf(working) & ~xp.isinf(array))):
-        largest = float(xp.max(xp.abs(xp.where(xp.isfinite(array), array, xp.zeros_like(array)))))
+    if working.dtype != array.dtype and bool(xp.any(xp.isinf(working) & ~xp.isinf(array))):
+        largest = float(xp.max(xp.abs(array[xp.isfinite(array)])))
         raise ValueError(
             f"{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with "
             'dtype="float64".'

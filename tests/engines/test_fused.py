@@ -397,10 +397,10 @@ def test_garbage_is_collected_again_after_compilation_if_it_was_before(monkeypat
 CACHED = """
 import numpy as np, sys
 sys.path[:0] = {path!r}
-from test_fused import line_of_each_engine
+from test_fused import start, start_of_each_engine
 for sizes in ([(5, 7)], [(3, 4), (5, 6)], [(8, 8), (8, 9)]):
-    manifold, starts = line_of_each_engine(sizes, 40, 0)
-    fused, plain = (engine.start(manifold, point) for engine, point in starts)
+    manifold, starts = start_of_each_engine(sizes, 40, 0)
+    fused, plain = (start(objective, manifold, point) for objective, point in starts)
     for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-3)
 """

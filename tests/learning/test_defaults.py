@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sedil.learning.defaults import (
+    CostSettings,
     choose_atoms,
     choose_warm_up,
-    choose_weights,
     default_atoms,
     smallest_coefficient,
     smoothed,
@@ -15,6 +15,10 @@ from sedil.learning.defaults import (
 from sedil.objective import Weights
 
 SIZES = ((8, 8), (16, 16))
+
+
+def choose_weights(preset, *sizes, energy, **given):
+    return CostSettings(preset, **given).weights(*sizes, energy)
 
 
 def test_paper_preset_has_the_numbers_of_section_5():

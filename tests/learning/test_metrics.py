@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sedil.learning.metrics import METRICS, manifold_with_metric
+from sedil.learning.defaults import CostSettings
+from sedil.learning.metrics import METRICS
+
+
+def manifold_with_metric(name, *sizes):
+    return CostSettings(metric=name).manifold(*sizes)
 
 
 def test_paper_metric_has_all_weights_one():

@@ -20,12 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
 from sys import float_info
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from array_api_compat import array_namespace
 
 from sedil.arrays import Array
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
+from sedil.learning.metrics import METRICS, MetricName
+from sedil.manifold import ProductManifold
 from sedil.objective import Weights
 
 PresetName = Literal["data", "paper"]
@@ -73,21 +75,38 @@ def choose_atoms(n_atoms: int | Sequence[int] | None, patch_shape: Sequence[int]
     return counts
 
 
-def choose_weights(
-    preset: PresetName,
-    patch_shape: Sequence[int],
-    n_atoms: Sequence[int],
-    energy: float,
-    **given: float | None,
-) -> Weights:
-    """Weights of the preset, with those `given` by the caller in place of its own."""
-    require_choice(preset, "preset", tuple(PRESETS))
-    weights = PRESETS[preset](patch_shape, n_atoms, energy)
-    for name, value in given.items():
-        if value is not None:
-            require_positive(value, name, zero_allowed=name != "sparsity_scale")
-            weights = weights._replace(**{name: float(value)})
-    return weights
+class CostSettings(NamedTuple):
+    """What decides the cost and its metric, as users say it; weights that are None are the preset's."""
+
+    preset: PresetName = "data"
+    sparsity_scale: float | None = None
+    sparsity_weight: float | None = None
+    coherence_weight: float | None = None
+    metric: MetricName = "balanced"
+
+    def weights(self, patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
+        """Weights of the preset, with those that are given in place of its own."""
+        require_choice(self.preset, "preset", tuple(PRESETS))
+        weights = PRESETS[self.preset](patch_shape, n_atoms, energy)
+        for name in Weights._fields:
+            value = getattr(self, name)
+            if value is not None:
+                require_positive(value, name, zero_allowed=name != "sparsity_scale")
+                weights = weights._replace(**{name: float(value)})
+        return weights
+
+    def manifold(
+        self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+    ) -> ProductManifold:
+        """The manifold with the metric of that name."""
+        require_choice(self.metric, "metric", tuple(METRICS))
+        return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as plain facts that JSON can hold."""
+        given = {name: getattr(self, name) for name in Weights._fields}
+        plain = {name: value if value is None else float(value) for name, value in given.items()}
+        return self._asdict() | plain
 
 
 def smoothed(weights: Weights) -> Weights:

@@ -12,11 +12,11 @@ import sedil
 from sedil import checks
 from sedil.arrays import Array, in_precision
 from sedil.learning.checkpoint import CheckpointFile, fingerprint
-from sedil.learning.defaults import PresetName, choose_atoms, choose_warm_up, choose_weights, mean_energy
+from sedil.learning.defaults import CostSettings, PresetName, choose_atoms, choose_warm_up, mean_energy
 from sedil.learning.initial import Start, StartName
 from sedil.learning.joint import JointLearner
 from sedil.learning.line_search import LineSearch
-from sedil.learning.metrics import MetricName, manifold_with_metric
+from sedil.learning.metrics import MetricName
 from sedil.learning.result import LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import StoppingRules, run
 from sedil.learning.training_sets import EngineName, choose_training_engine, training_set
@@ -147,30 +147,20 @@ def learn(
     start = Start.checked(initial, random_state)
     chosen = choose_training_engine(engine, working, counts)
     energy = mean_energy(working)
-    weights = choose_weights(
-        preset,
-        patch_shape,
-        counts,
-        energy,
-        sparsity_scale=sparsity_scale,
-        sparsity_weight=sparsity_weight,
-        coherence_weight=coherence_weight,
-    )
+    cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
+    weights = cost.weights(patch_shape, counts, energy)
     learner = JointLearner(
         Objective(training_set(chosen, working, counts, threads=threads), weights),
-        manifold_with_metric(metric, patch_shape, counts, working.shape[0], energy),
+        cost.manifold(patch_shape, counts, working.shape[0], energy),
         choose_warm_up(warm_up, preset, start.is_dictionary, rules.max_iterations),
         rules,
         constants,
     )
-    facts: dict[str, Any] = {
-        "metric": metric,
-        "start": start.describe(),
-        "engine": chosen,
-        "line_search": list(constants),
-    }
+    facts: dict[str, Any] = {"metric": metric, "engine": chosen, "line_search": list(constants)}
+    facts["start"] = start.describe()
     identity = facts | {"learner": "joint", "n_atoms": list(counts), "weights": weights._asdict()}
-    identity |= {"warm_up": warm_up and int(warm_up), "patches": checkpoint and fingerprint(working)}
+    if checkpoint is not None:
+        identity |= {"warm_up": warm_up and int(warm_up), "patches": fingerprint(working)}
     saved = file.load(identity)
     if saved is None:
         learner.begin(start.factors(working, counts, weights), trusted=start.is_dictionary)

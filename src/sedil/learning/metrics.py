@@ -18,7 +18,6 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Literal
 
-from sedil.checks import require_choice
 from sedil.manifold import ProductManifold
 
 MetricName = Literal["balanced", "paper"]
@@ -40,11 +39,3 @@ def paper(
 
 
 METRICS: dict[MetricName, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
-
-
-def manifold_with_metric(
-    name: MetricName, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
-) -> ProductManifold:
-    """The manifold with the metric of that name; an unknown name lists the known ones."""
-    require_choice(name, "metric", tuple(METRICS))
-    return METRICS[name](patch_shape, n_atoms, n_patches, energy)

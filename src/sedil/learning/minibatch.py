@@ -32,14 +32,14 @@ from sedil.dictionary import SeparableDictionary
 from sedil.learning.batches import nan_for_masked
 from sedil.learning.conjugate_gradient import State, descend
 from sedil.learning.defaults import (
+    CostSettings,
     PresetName,
     choose_atoms,
-    choose_weights,
     mean_energy,
     smallest_coefficient,
 )
 from sedil.learning.initial import Start, StartName
-from sedil.learning.metrics import MetricName, manifold_with_metric
+from sedil.learning.metrics import MetricName
 from sedil.learning.result import History, Record
 from sedil.learning.training_sets import FIRST_CODES, EngineName, choose_training_engine, training_set
 from sedil.manifold import Point
@@ -125,13 +125,7 @@ class MiniBatchLearner:
         self.n_atoms = n_atoms
         self.batch_iterations = checks.require_count(batch_iterations, "batch_iterations", minimum=1)
         self.initial = initial
-        self.preset = preset
-        self.given = {
-            "sparsity_scale": sparsity_scale,
-            "sparsity_weight": sparsity_weight,
-            "coherence_weight": coherence_weight,
-        }
-        self.metric = metric
+        self.cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
         self.random_state = random_state
         self.engine = engine
         self.threads = checks.require_threads(threads)
@@ -159,13 +153,10 @@ class MiniBatchLearner:
 
     def settings(self) -> dict[str, Any]:
         """How it learns, as plain facts that JSON can hold."""
-        given = {name: value if value is None else float(value) for name, value in self.given.items()}
         return {
             "n_atoms": None if self.n_atoms is None else np.atleast_1d(self.n_atoms).tolist(),
             "batch_iterations": self.batch_iterations,
-            "preset": self.preset,
-            **given,
-            "metric": self.metric,
+            **self.cost.as_facts(),
             "engine": self.engine,
             "dtype": self.dtype,
         }
@@ -223,8 +214,8 @@ class MiniBatchLearner:
         """Sizes, weights and first factors, from the first batch."""
         patch_shape = tuple(batch.patches.shape[1:])
         counts = choose_atoms(self.n_atoms, patch_shape)
-        weights = choose_weights(self.preset, patch_shape, counts, energy, **self.given)
-        manifold_with_metric(self.metric, patch_shape, counts, batch.patches.shape[0], energy)  # is it known?
+        weights = self.cost.weights(patch_shape, counts, energy)
+        self.cost.manifold(patch_shape, counts, batch.patches.shape[0], energy)  # is it known?
         choose_training_engine(self.engine, batch.patches, counts, masked=batch.mask is not None)  # and this?
         start = Start.checked(self.initial, self.random_state)
         self.factors = start.factors(batch.patches, counts, weights)
@@ -253,8 +244,8 @@ class MiniBatchLearner:
         engine = choose_training_engine(self.engine, patches, counts, masked=mask is not None)
         samples = training_set(engine, patches, counts, mask, self.threads)
         codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
-        sizes = patches.shape[1:], counts, patches.shape[0], self.energy
-        manifold, objective = manifold_with_metric(self.metric, *sizes), Objective(samples, weights)
+        manifold = self.cost.manifold(patches.shape[1:], counts, patches.shape[0], self.energy)
+        objective = Objective(samples, weights)
         return objective, descend(objective, manifold, Point(codes, factors), self.batch_iterations)
 
     def _remember(self, state: State, share: float, n_evaluations: int, seconds: float) -> None:
