@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rows import write_rows
+from sedil.image_files.images import read_grey
 
 import sedil
-from sedil.image_files.grey_images import read_grey
-from sedil.learning.run import Progress
 from sedil.objective import Weights
+from sedil.progress import Progress
 from sedil_studies.bench.timing import peak_memory, reset_peak
 from sedil_studies.held_out import held_out_terms
 
@@ -144,7 +144,7 @@ def followed(learner: Callable, data: np.ndarray | Path, settings: dict[str, Any
         if not looks or seconds >= GROWTH * looks[-1][0]:
             looks.append((seconds, [np.array(factor) for factor in progress.factors]))
 
-    result = learner(data, ATOMS, random_state=0, callback=look, **settings)
+    result = learner(data, ATOMS, random_state=0, progress=look, **settings)
     looks.append((result.seconds, list(result.dictionary.factors)))
     spent = time.process_time() - began
     return Outcome(looks, result.seconds, spent, result.n_iterations, result.weights, peak_memory() / 1e6)

@@ -15,7 +15,6 @@ from sedil import cli
 from sedil.cli import app
 from sedil.coding.sparse_code import METHODS
 from sedil.commands import denoise_command, learn_command, options
-from sedil.commands.learn_command import atoms_per_axis
 from sedil.learning.defaults import PRESETS
 from sedil.learning.initial import STARTS
 from sedil.pretrained import FOR_VOLUMES, NAMES
@@ -272,14 +271,6 @@ def test_markup_in_info_is_shown_as_it_is(tmp_path):
     assert result.exit_code == 0, result.output
     for words in ("d[z].npz", "a[/x]", "b[/y]"):
         assert words in result.stdout
-
-
-def test_atoms_are_one_number_for_all_axes_or_follow_the_patch():
-    assert atoms_per_axis((16,), (8, 4)) == (16, 16)
-    assert atoms_per_axis((3, 5), (8, 4)) == (3, 5)
-    assert atoms_per_axis(None, (8, 4)) == (16, 8)
-    assert atoms_per_axis(None, (8, 1)) == (16, 1)
-    assert atoms_per_axis(None, (64,)) == (256,)
 
 
 def test_patches_with_one_side_of_one_are_learned(pictures, tmp_path):

@@ -28,6 +28,12 @@ def is_same_kind(array: Array, other: Array) -> bool:
     return array_namespace(array) is array_namespace(other) and array.device == other.device
 
 
+def inner_product(left: Array, right: Array) -> float:
+    """Sum of the products of all entries, taken in float64."""
+    xp = namespace(left)
+    return float(xp.sum(left * right, dtype=xp.float64))
+
+
 def pack(samples: Array) -> Array:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)
@@ -47,6 +53,12 @@ def to_numpy(array: Array) -> np.ndarray:
     if hasattr(array, "get"):  # CuPy
         return array.get()
     return np.asarray(array)
+
+
+def in_precision(array: Array, dtype: str) -> Array:
+    """The array in "float32" or "float64", of its own library and device; copied only if it differs."""
+    xp = array_namespace(array)
+    return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
 def contiguous(array: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 
-from sedil.arrays import Array, is_same_kind
+from sedil.arrays import Array, in_precision, is_same_kind
 
 MAX_AXES = 4
 PRECISIONS = ("float32", "float64")
@@ -46,32 +46,48 @@ def as_real_array(values: Any, name: str) -> Array:
 
 
 def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
-    """`values` in the precision that is computed in.
+    """`values` in the precision to compute in, as an array of its own library and device; never modified.
 
-    NumPy arrays are computed on in float32, with sums in float64, unless `dtype` says "float64"; arrays of
-    other libraries in their own precision, unless `dtype` says another.
+    With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
+    float64 all the same, and arrays of other libraries in their own precision.
     """
     if dtype is not None:
         require_choice(dtype, "dtype", PRECISIONS)
     array = as_real_array(values, name)
+    default = "float32" if isinstance(array, np.ndarray) else floating_dtype(values)
+    with np.errstate(over="ignore"):
+        working = in_precision(array, dtype or default)
+    if working.dtype != array.dtype and is_finite(array) and not is_finite(working):
+        largest = float(array_namespace(array).max(array_namespace(array).abs(array)))
+        raise ValueError(
+            f"{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with "
+            'dtype="float64".'
+        )
+    return working
+
+
+def floating_dtype(values: Any) -> str:
+    """The precision in which results for these values come back: theirs, and float32 for whole numbers."""
+    array = values if is_array_api_obj(values) else np.asarray(values)
     xp = array_namespace(array)
-    wanted = dtype or ("float32" if isinstance(array, np.ndarray) else None)
-    return array if wanted is None else xp.astype(array, getattr(xp, wanted), copy=False)
+    is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
+    return "float64" if is_wide else "float32"
 
 
-def result_dtype(values: Any, working: Array) -> Any:
-    """The type of results: that of `values` if these are floats, else that which was computed in."""
-    dtype = getattr(values, "dtype", None)
-    xp = array_namespace(working)
-    return dtype if dtype in (xp.float32, xp.float64) else working.dtype
+def is_finite(array: Array) -> bool:
+    """Whether all entries are finite.
+
+    NaN is the least and the greatest of its array, so that no array of flags is needed.
+    """
+    xp = array_namespace(array)
+    return prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array)))
 
 
 def require_finite(array: Array, name: str) -> None:
     """Refuse NaN and infinity, and say how many there are and where the first one is."""
-    xp = array_namespace(array)
-    # NaN is the least and the greatest of its array, so that no array of flags is needed where all is well.
-    if prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array))):
+    if is_finite(array):
         return
+    xp = array_namespace(array)
     bad = ~xp.isfinite(array)
     count = int(xp.sum(xp.astype(bad, xp.int64)))
     first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
@@ -135,16 +151,6 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms!r}.")
     return tuple(int(count) for count in counts)  # type: ignore[arg-type]
-
-
-def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str) -> None:
-    """Refuse an image that is smaller than a patch."""
-    if any(side < length for side, length in zip(shape, patch_shape, strict=True)):
-        sizes = ["x".join(map(str, lengths)) for lengths in (shape, patch_shape)]
-        raise ValueError(
-            f"{name} is smaller than a patch: it has {sizes[0]} pixels, a patch {sizes[1]}: leave it out or "
-            f"choose smaller patches."
-        )
 
 
 def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
@@ -211,10 +217,9 @@ def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, re
         raise ValueError(f"{name} of shape {shape} is smaller than a patch of shape {patch_shape}: {remedy}.")
 
 
-def require_threads(threads: int | None) -> None:
-    """A number of threads, or none given."""
-    if threads is not None:
-        require_count(threads, "threads", minimum=1)
+def require_threads(threads: int | None) -> int | None:
+    """A number of threads, or None for as many as there are cores."""
+    return None if threads is None else require_count(threads, "threads", minimum=1)
 
 
 def require_image(image: Any, channel_axis: int | None) -> None:

@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sedil.checks import atom_counts, patch_lengths, require_count, require_positive
+from sedil.checks import as_working_array, patch_lengths, require_count, require_positive
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
-from sedil.learning.defaults import default_atoms, smallest_coefficient
+from sedil.engines import EngineName
+from sedil.learning.defaults import PresetName, choose_atoms, smallest_coefficient
+from sedil.learning.initial import StartName
 from sedil.learning.learn import learn
+from sedil.learning.metrics import MetricName
 from sedil.learning.minibatch import MiniBatchLearner
 from sedil.learning.result import History
 from sedil.objective import Weights
-from sedil.progress import progress_bar
+from sedil.pretrained import DictionaryLike
+from sedil.progress import ProgressOption
+
+_COST_AND_ENGINE = (
+    "preset",
+    "sparsity_scale",
+    "sparsity_weight",
+    "coherence_weight",
+    "metric",
+    "engine",
+    "threads",
+    "dtype",
+)
 
 
 class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -36,24 +50,27 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         Shape of one sample, 1 to 4 axes, with as many entries as X has features. None, the default,
         is the unstructured case: one factor over all features.
     n_atoms : int or tuple of int, optional
-        Atoms of each factor. Default: twice the length of the axis.
-    initial : {"random", "odct", "data"} or SeparableDictionary, default "random"
-    preset, sparsity_scale, sparsity_weight, coherence_weight, metric, warm_up
+        Atoms of each factor. Default: as in `sedil.learn`.
+    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, warm_up
         As in `sedil.learn`.
-    max_iter : int, default 500
-        `max_iterations` of `sedil.learn`.
-    tol : float, default 1e-5
-        `tolerance` of `sedil.learn`.
+    max_iterations, tolerance
+        As in `sedil.learn`.
     penalty : float, optional
         l1 penalty of `transform`. Default: the smallest coefficient that the learned cost prefers to zero.
-    transform_tol : float, default 1e-6
+    transform_tolerance : float, default 1e-5
         Relative duality gap to which each sample is coded.
-    transform_max_iter : int, default 2000
+    transform_max_iterations : int, default 2000
     warm_start : bool, default False
         Start `fit` from the dictionary of the last one, if it has the same shape.
     random_state : int, numpy.random.RandomState or None
-    verbose : bool, default False
-        Show a progress bar while learning.
+    progress : bool or callable, default False
+        Of `fit`, as in `sedil.learn`.
+    engine, threads
+        As in `sedil.learn`.
+    dtype : {"float32", "float64"}, optional
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Attributes
     ----------
@@ -78,7 +95,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     >>> import numpy as np
     >>> from sedil import SeparableDictionaryLearning
     >>> X = np.random.default_rng(0).standard_normal((100, 16))
-    >>> model = SeparableDictionaryLearning(patch_shape=(4, 4), n_atoms=(6, 6), max_iter=20, random_state=0)
+    >>> model = SeparableDictionaryLearning((4, 4), (6, 6), max_iterations=20, random_state=0)
     >>> model.fit_transform(X).shape
     (100, 36)
     """
@@ -90,21 +107,24 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         patch_shape: Sequence[int] | None = None,
         n_atoms: int | Sequence[int] | None = None,
         *,
-        initial: str | SeparableDictionary = "random",
-        preset: str = "data",
+        initial: StartName | DictionaryLike = "random",
+        preset: PresetName = "data",
         sparsity_scale: float | None = None,
         sparsity_weight: float | None = None,
         coherence_weight: float | None = None,
-        metric: str = "balanced",
+        metric: MetricName = "balanced",
         warm_up: int | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-5,
+        max_iterations: int = 500,
+        tolerance: float = 1e-5,
         penalty: float | None = None,
-        transform_tol: float = 1e-6,
-        transform_max_iter: int = 2000,
+        transform_tolerance: float = 1e-5,
+        transform_max_iterations: int = 2000,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
-        verbose: bool = False,
+        progress: ProgressOption = False,
+        engine: EngineName | None = None,
+        threads: int | None = None,
+        dtype: Literal["float32", "float64"] | None = None,
     ) -> None:
         self.patch_shape = patch_shape
         self.n_atoms = n_atoms
@@ -115,14 +135,17 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         self.coherence_weight = coherence_weight
         self.metric = metric
         self.warm_up = warm_up
-        self.max_iter = max_iter
-        self.tol = tol
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
         self.penalty = penalty
-        self.transform_tol = transform_tol
-        self.transform_max_iter = transform_max_iter
+        self.transform_tolerance = transform_tolerance
+        self.transform_max_iterations = transform_max_iterations
         self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
+        self.progress = progress
+        self.engine = engine
+        self.threads = threads
+        self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> SeparableDictionaryLearning:
         """Learn the dictionary.
@@ -140,18 +163,17 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         sample_shape = _sample_shape(X)
         X = self._validated(X, reset=True)
         patch_shape, n_atoms = self._sizes(X.shape[1], sample_shape)
-        with progress_bar(self.max_iter) if self.verbose else nullcontext() as show:
-            result = learn(
-                X.reshape(-1, *patch_shape),
-                n_atoms,
-                initial=self._initial(patch_shape, n_atoms),
-                **self._cost(),
-                warm_up=self.warm_up,
-                max_iterations=self.max_iter,
-                tolerance=self.tol,
-                random_state=self._rng(),
-                callback=show,
-            )
+        result = learn(
+            X.reshape(-1, *patch_shape),
+            n_atoms,
+            initial=self._initial(patch_shape, n_atoms),
+            **self._cost_and_engine(),
+            warm_up=self.warm_up,
+            max_iterations=self.max_iterations,
+            tolerance=self.tolerance,
+            random_state=self._rng(),
+            progress=self.progress,
+        )
         self._adopt(result.dictionary, result.weights, result.history)
         self.stop_reason_ = result.stop_reason
         self._sample_shape = sample_shape or (self.n_features_in_,)
@@ -163,7 +185,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Go on learning from one more batch, a few hundred to a few thousand samples.
 
         After `fit` it starts from the dictionary found there, which then counts as much as its samples. The
-        weights of the cost are those of the first batch. `warm_up`, `max_iter` and `tol` are not used.
+        weights of the cost are those of the first batch. `warm_up`, `max_iterations`, `tolerance` and
+        `progress` are not used.
 
         Parameters
         ----------
@@ -208,14 +231,17 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         self._require_sample_shape(X)
         X = self._validated(X, reset=False)
         patches = X.reshape(-1, *self.dictionary_.patch_shape)
+        working = as_working_array(patches, "X", self.dtype)
         codes = sparse_code(
-            self.dictionary_.like(patches),
-            patches,
+            self.dictionary_.like(working),
+            working,
             self.penalty_,
-            tolerance=self.transform_tol,
-            max_iterations=self.transform_max_iter,
+            tolerance=self.transform_tolerance,
+            max_iterations=self.transform_max_iterations,
+            engine=self.engine,
+            threads=self.threads,
         )
-        return codes.reshape(len(codes), -1)
+        return codes.reshape(len(codes), -1).astype(X.dtype, copy=False)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples from codes, in the shape of the samples that `fit` saw.
@@ -269,18 +295,12 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _cost(self) -> dict[str, Any]:
-        """What decides the cost, as `learn` and `MiniBatchLearner` take it."""
-        names = "preset", "sparsity_scale", "sparsity_weight", "coherence_weight", "metric"
-        return {name: getattr(self, name) for name in names}
+    def _cost_and_engine(self) -> dict[str, Any]:
+        """What decides the cost and who computes it, as `learn` and `MiniBatchLearner` take it."""
+        return {name: getattr(self, name) for name in _COST_AND_ENGINE}
 
-    def _new_learner(self, n_atoms: tuple[int, ...], initial: str | SeparableDictionary) -> MiniBatchLearner:
-        return MiniBatchLearner(
-            n_atoms,
-            initial=initial,
-            **self._cost(),
-            random_state=self._rng(),
-        )
+    def _new_learner(self, n_atoms: tuple[int, ...], initial: StartName | DictionaryLike) -> MiniBatchLearner:
+        return MiniBatchLearner(n_atoms, initial=initial, **self._cost_and_engine(), random_state=self._rng())
 
     def _adopt(self, dictionary: SeparableDictionary, weights: Weights, history: History) -> None:
         """Take what has been learned."""
@@ -294,17 +314,15 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _check_parameters(self) -> None:
         if self.penalty is not None:
             require_positive(self.penalty, "penalty")
-        require_positive(self.transform_tol, "transform_tol")
-        require_count(self.transform_max_iter, "transform_max_iter", minimum=1)
+        require_positive(self.transform_tolerance, "transform_tolerance")
+        require_count(self.transform_max_iterations, "transform_max_iterations", minimum=1)
 
     def _sizes(
         self, n_features: int, sample_shape: tuple[int, ...] | None
     ) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape of a patch and atoms per axis."""
         patch_shape = self._patch_shape(n_features, sample_shape)
-        if self.n_atoms is None:
-            return patch_shape, default_atoms(patch_shape)
-        return patch_shape, atom_counts(self.n_atoms, patch_shape)
+        return patch_shape, choose_atoms(self.n_atoms, patch_shape)
 
     def _rng(self) -> np.random.Generator:
         return np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
@@ -334,7 +352,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
             )
         return patch_shape
 
-    def _initial(self, patch_shape: tuple[int, ...], n_atoms: tuple[int, ...]) -> str | SeparableDictionary:
+    def _initial(self, patch_shape: tuple[int, ...], n_atoms: tuple[int, ...]) -> StartName | DictionaryLike:
         last = getattr(self, "dictionary_", None)
         if not self.warm_start or last is None:
             return self.initial

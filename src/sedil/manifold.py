@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from sedil import spheres
-from sedil.arrays import Array, namespace
+from sedil.arrays import Array, inner_product
 
 
 class Point(NamedTuple):
@@ -14,7 +14,7 @@ class Point(NamedTuple):
 
     Attributes
     ----------
-    codes : array of shape (*n_atoms, n), packed
+    codes : array in the layout of the engine
     factors : tuple of arrays of shape (patch_shape[k], n_atoms[k])
     """
 
@@ -42,51 +42,44 @@ class ProductManifold(NamedTuple):
     codes_weight: float
     factor_weights: tuple[float, ...]
 
-    def inner(self, left: Point, right: Point) -> float:
-        """Inner product of two tangent vectors, summed in float64. Paper: Eq. (24)."""
-        codes = self.codes_weight * _dot(left.codes, right.codes)
-        return codes + self.inner_of_factors(left.factors, right.factors)
+    def inner(self, codes: float, left: Sequence[Array], right: Sequence[Array]) -> float:
+        """Inner product of two tangent vectors. Paper: Eq. (24).
 
-    def inner_of_factors(self, left: Sequence[Array], right: Sequence[Array]) -> float:
-        """The part of `inner` without the codes."""
-        pairs = zip(self.factor_weights, left, right, strict=True)
-        return sum(weight * _dot(a, b) for weight, a, b in pairs)
-
-    def riemannian_gradient(self, point: Point, euclidean: Point) -> Point:
-        """Direction of steepest ascent at `point` in this metric. Paper: Eq. (18), (23)."""
-        factors = self.gradient_of_factors(point.factors, euclidean.factors)
-        return Point(euclidean.codes / self.codes_weight, factors)
+        `codes` is the plain product of their codes, which the engine has taken; `left` and `right` are their
+        factors.
+        """
+        triples = zip(self.factor_weights, left, right, strict=True)
+        return self.codes_weight * codes + sum(weight * inner_product(a, b) for weight, a, b in triples)
 
     def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
-        """The part of `riemannian_gradient` without the codes."""
+        """Direction of steepest ascent in this metric. Paper: Eq. (18), (23).
+
+        That of the codes is their Euclidean gradient over `codes_weight`, and the engine's work.
+        """
         triples = zip(factors, euclidean, self.factor_weights, strict=True)
         return tuple(spheres.project(factor, slope) / weight for factor, slope, weight in triples)
 
 
 class Geodesic:
-    """The way from `point` along `direction`."""
+    """The way from `point` along `direction`. Paper: Eq. (27).
+
+    The codes go straight, ``codes + step * direction``, and tangent vectors of theirs stay as they are:
+    engines see to that. Here are the great circles of the factors.
+    """
 
     def __init__(self, point: Point, direction: Point) -> None:
-        self._point, self._direction = point, direction
-        self._circles = circles(point.factors, direction.factors)
+        self.point, self.direction = point, direction
+        self._circles = tuple(map(spheres.Circles.along, point.factors, direction.factors))
 
-    def at(self, step: float) -> Point:
-        """The point that it reaches after `step`. Paper: Eq. (27)."""
-        factors = tuple(each.at(step) for each in self._circles)
-        return Point(self._point.codes + step * self._direction.codes, factors)
+    def factors_at(self, step: float) -> tuple[Array, ...]:
+        """The factors that it reaches after `step`. Paper: Eq. (27)."""
+        return tuple(circles.at(step) for circles in self._circles)
 
-    def carry(self, step: float, *tangents: Point) -> list[Point]:
-        """Tangent vectors at its start, carried to that point. Paper: Eq. (30)."""
-        per_axis = zip(*(tangent.factors for tangent in tangents), strict=True)
-        carried = [each.carry(step, *arrays) for each, arrays in zip(self._circles, per_axis, strict=True)]
-        return [
-            Point(tangent.codes, tuple(arrays[k] for arrays in carried)) for k, tangent in enumerate(tangents)
-        ]
-
-
-def circles(factors: Sequence[Array], directions: Sequence[Array]) -> tuple[spheres.Circles, ...]:
-    """The great circles of each factor."""
-    return tuple(map(spheres.Circles.along, factors, directions))
+    def carry(self, step: float, *tangents: Sequence[Array]) -> list[tuple[Array, ...]]:
+        """Factors of tangent vectors at its start, carried to where it leads. Paper: Eq. (30)."""
+        per_axis = zip(self._circles, *tangents, strict=True)
+        carried = [circles.carry(step, *arrays) for circles, *arrays in per_axis]
+        return [tuple(arrays[k] for arrays in carried) for k in range(len(tangents))]
 
 
 class FixedFactors(ProductManifold):
@@ -97,17 +90,6 @@ class FixedFactors(ProductManifold):
         return tuple(0 * factor for factor in factors)
 
 
-def combine(left: Point, scale: float, right: Point) -> Point:
-    """``left + scale * right``, block by block."""
-    blocks = zip(left.blocks(), right.blocks(), strict=True)
-    return Point.from_blocks(*(a + scale * b for a, b in blocks))
-
-
 def negate(tangent: Point) -> Point:
     """``-tangent``."""
     return Point.from_blocks(*(-block for block in tangent.blocks()))
-
-
-def _dot(left: Array, right: Array) -> float:
-    xp = namespace(left)
-    return float(xp.sum(left * right, dtype=xp.float64))

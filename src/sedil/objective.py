@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from sedil import spheres
 from sedil.arrays import Array, namespace
-from sedil.engines.portable import products
-from sedil.manifold import Point
+from sedil.engines.contract import CodesGradient, LogPenalty, TrainingSet, Trial
+from sedil.manifold import Geodesic, Point
 
 # Two atoms with 1 - <d_i, d_j>^2 below this coincide as far as float64 can tell, and the barrier is
 # infinite there. A clamp in its place let long steps jump over the barrier.
@@ -38,6 +38,11 @@ class Weights(NamedTuple):
     sparsity_weight: float
     coherence_weight: float
 
+    @property
+    def penalty(self) -> LogPenalty:
+        """What an engine needs of them."""
+        return LogPenalty(self.sparsity_scale, self.sparsity_weight)
+
 
 class Terms(NamedTuple):
     """The three terms of Eq. (16), each with its weight."""
@@ -52,77 +57,92 @@ class Terms(NamedTuple):
         return self.data + self.sparsity + self.coherence
 
 
-class Objective:
-    """The cost of Eq. (16) for given patches.
-
-    Parameters
-    ----------
-    patches : array of shape (*patch_shape, n), packed
-    weights : Weights
-    known : array of the shape of `patches`, optional
-        1 where data is known, 0 where it is missing and does not count; None if all is known.
-    """
-
-    def __init__(self, patches: Array, weights: Weights, known: Array | None = None) -> None:
-        self.patches = patches
-        self.weights = weights
-        self.known = known
-        self.n_evaluations = 0
-
-    def at(self, point: Point) -> Evaluation:
-        """Evaluate the cost at `point`; the gradient can then be had without a second pass."""
-        self.n_evaluations += 1
-        return Evaluation(self, point)
-
-
-class Evaluation:
-    """The cost at one point. Paper: Eq. (16).
+class Evaluation(NamedTuple):
+    """The cost at one point, and what its gradient there needs.
 
     Attributes
     ----------
     terms : Terms
-    value : float
+    factors : tuple of arrays
+    grams : list of arrays
+        See `off_diagonal_gram`; empty where coherence has no weight.
+    trial : Trial
+        The engine's part.
     """
 
-    def __init__(self, objective: Objective, point: Point) -> None:
-        self.point = point
-        self._weights = objective.weights
-        self._residual = products.synthesize(point.factors, point.codes) - objective.patches
-        if objective.known is not None:
-            self._residual = self._residual * objective.known
-        self.terms = Terms(
-            data=_half_mean_square(self._residual),
-            sparsity=self._weights.sparsity_weight * sparsity(point.codes, self._weights.sparsity_scale),
-            coherence=self._weights.coherence_weight * total_coherence(point.factors)
-            if self._weights.coherence_weight
-            else 0.0,
+    terms: Terms
+    factors: tuple[Array, ...]
+    grams: list[Array]
+    trial: Trial
+
+    @property
+    def value(self) -> float:
+        """The cost f."""
+        return self.terms.total
+
+
+class Objective:
+    """The cost of Eq. (16) for given patches. Paper: Eq. (16).
+
+    An engine computes what is large, the data term and the sparsity of the codes; the coherence of the
+    factors is added here.
+
+    Parameters
+    ----------
+    training_set : TrainingSet
+    weights : Weights
+    """
+
+    def __init__(self, training_set: TrainingSet, weights: Weights) -> None:
+        self.training_set = training_set
+        self.weights = weights
+        self.n_evaluations = 0
+
+    def at(self, point: Point, codes_weight: float) -> tuple[Evaluation, CodesGradient]:
+        """Cost and gradient where a run begins; see `gradient`."""
+        grams = self._grams(point.factors)
+        trial, gradient = self.training_set.cost_and_gradient(
+            point.factors, point.codes, self.weights.penalty, codes_weight
         )
-        self.value = self.terms.total
+        evaluation = self._evaluation(point.factors, grams, trial)
+        return evaluation, self._with_coherence(gradient, evaluation)
 
-    def gradient(self) -> Point:
-        """Euclidean gradient of the cost in codes and factors."""
-        n = self._residual.shape[-1]
-        scale, price, kappa = self._weights
-        codes, factors = self.point
-        codes_gradient = products.analyze(factors, self._residual)
-        codes_gradient = (codes_gradient + price * log_slope(codes, scale)) / n
-        data_gradients = products.factor_gradients(factors, codes, self._residual)
-        factor_gradients = tuple(
-            data_gradient / n + (kappa * coherence_gradient(factor) if kappa else 0)
-            for data_gradient, factor in zip(data_gradients, factors, strict=True)
-        )
-        return Point(codes_gradient, factor_gradients)
+    def along(self, geodesic: Geodesic, step: float) -> Evaluation:
+        """The cost after `step` along a geodesic; nothing is changed."""
+        factors = geodesic.factors_at(step)
+        grams = self._grams(factors)
+        codes, direction = geodesic.point.codes, geodesic.direction.codes
+        trial = self.training_set.cost_along(factors, codes, direction, step, self.weights.penalty)
+        return self._evaluation(factors, grams, trial)
 
+    def gradient(self, evaluation: Evaluation, old: Array, codes_weight: float) -> CodesGradient:
+        """The gradient at the end of a geodesic, Euclidean in the factors, Riemannian in the codes.
 
-def sparsity(codes: Array, scale: float) -> float:
-    """Mean over the patches of ``sum ln(1 + rho x^2)``. Paper: Eq. (4), divided by m."""
-    xp = namespace(codes)
-    return float(xp.sum(xp.log1p(scale * codes * codes), dtype=xp.float64)) / codes.shape[-1]
+        `old` is the gradient of the codes at its start. The engine may reuse it and the codes of the start.
+        """
+        gradient = self.training_set.gradient_after(evaluation.trial, old, self.weights.penalty, codes_weight)
+        return self._with_coherence(gradient, evaluation)
 
+    def _grams(self, factors: Sequence[Array]) -> list[Array]:
+        return [off_diagonal_gram(factor) for factor in factors] if self.weights.coherence_weight else []
 
-def log_slope(codes: Array, scale: float) -> Array:
-    """Derivative of ``ln(1 + rho x^2)``, entry by entry."""
-    return 2 * scale * codes / (1 + scale * codes * codes)
+    def _evaluation(self, factors: tuple[Array, ...], grams: list[Array], trial: Trial) -> Evaluation:
+        self.n_evaluations += 1
+        coherence = self.weights.coherence_weight * sum(map(barrier, grams))
+        return Evaluation(Terms(trial.data, trial.sparsity, coherence), factors, grams, trial)
+
+    def _with_coherence(self, gradient: CodesGradient, evaluation: Evaluation) -> CodesGradient:
+        """The same with the slope of the barrier added, in the precision of the factors."""
+        factors, slopes = evaluation.factors, gradient.factor_gradients
+        if evaluation.grams:
+            triples = zip(slopes, factors, evaluation.grams, strict=True)
+            kappa = self.weights.coherence_weight
+            slopes = tuple(
+                slope + kappa * coherence_gradient(factor, gram) for slope, factor, gram in triples
+            )
+        pairs = zip(slopes, factors, strict=True)
+        own = tuple(namespace(slope).astype(slope, factor.dtype, copy=False) for slope, factor in pairs)
+        return gradient._replace(factor_gradients=own)
 
 
 def coherence(factor: Array) -> float:
@@ -156,11 +176,6 @@ def coherence_gradient(factor: Array, gram: Array | None = None) -> Array:
 def total_coherence(factors: Sequence[Array]) -> float:
     """Sum of the barriers of all factors, the last part of Eq. (16)."""
     return sum(coherence(factor) for factor in factors)
-
-
-def _half_mean_square(residual: Array) -> float:
-    xp = namespace(residual)
-    return 0.5 * float(xp.sum(residual * residual, dtype=xp.float64)) / residual.shape[-1]
 
 
 def off_diagonal_gram(factor: Array) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from sedil.learning.prior import principal_components
+from sedil.learning.prior_learning import principal_components
 
 Filler = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

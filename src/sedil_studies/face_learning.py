@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sedil
-from sedil.learning.run import Callback
+from sedil.progress import ProgressOption
 
 _SCALE = 2.5  # rho, times the number of pixels
 _SPARSITY = 3.0  # lambda, over 1 / rho
@@ -53,7 +53,7 @@ class Learned(NamedTuple):
 Learner = Callable[..., Learned]
 
 
-def joint(patches: np.ndarray, amount: Amount, threads: int, callback: Callback | None = None) -> Learned:
+def joint(patches: np.ndarray, amount: Amount, threads: int, progress: ProgressOption = False) -> Learned:
     """Algorithm 2 of the paper on some of the faces, all codes at once."""
     n_faces = min(amount.n_faces, len(patches))
     chosen = np.random.default_rng(_SEED).permutation(len(patches))[:n_faces]
@@ -66,14 +66,14 @@ def joint(patches: np.ndarray, amount: Amount, threads: int, callback: Callback 
         tolerance=1e-6,
         random_state=_SEED,
         threads=threads,
-        callback=callback,
+        progress=progress,
     )
     times = time.perf_counter() - began, time.process_time() - busy
     settings = f"joint CG, {n_faces} faces, {amount.max_iterations} iterations"
     return Learned(result.dictionary, n_faces, result.n_iterations, *times, settings)
 
 
-def minibatch(patches: np.ndarray, amount: Amount, threads: int, callback: Callback | None = None) -> Learned:
+def minibatch(patches: np.ndarray, amount: Amount, threads: int, progress: ProgressOption = False) -> Learned:
     """The same cost, a batch of faces at a time."""
     began, busy = time.perf_counter(), time.process_time()
     result = sedil.learn_minibatch(
@@ -85,7 +85,7 @@ def minibatch(patches: np.ndarray, amount: Amount, threads: int, callback: Callb
         max_batches=amount.max_batches,
         random_state=_SEED,
         threads=threads,
-        callback=callback,
+        progress=progress,
     )
     times = time.perf_counter() - began, time.process_time() - busy
     n_faces = min(len(patches), amount.batch_size * result.n_iterations)

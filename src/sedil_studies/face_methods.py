@@ -14,7 +14,7 @@ import numpy as np
 
 import sedil
 from sedil.imaging.whole_inpainting import fill_whole
-from sedil.learning.prior import learn_gaussian_prior, learn_laplace_prior
+from sedil.learning.prior_learning import learn_gaussian_prior, learn_laplace_prior
 from sedil_studies import face_baselines
 from sedil_studies.face_baselines import Filler
 from sedil_studies.methods import fingerprint

@@ -14,7 +14,7 @@ import numpy as np
 
 import sedil
 from sedil.imaging.whole_inpainting import fill_whole
-from sedil.learning.run import Progress as LearningProgress
+from sedil.progress import Progress as LearningProgress
 from sedil_studies.bar import Progress
 from sedil_studies.face_data import Faces, Part
 from sedil_studies.face_learning import LEARNERS, Amount, Learned, peak_memory, training_patches
@@ -107,7 +107,7 @@ def dictionary_file(folder: Path, learner: str) -> Path:
 
 
 def _tell_of_learning(progress: Progress, name: str, state: LearningProgress) -> None:
-    progress(state.record.iteration, state.max_iterations or 0, f"learning: {name}, once")
+    progress(state.done, state.total or 0, f"learning: {name}, once")
 
 
 def learning_row(name: str, learned: Learned, faces: np.ndarray) -> LearningRow:

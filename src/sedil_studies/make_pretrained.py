@@ -17,7 +17,6 @@ from rich.console import Console
 
 import sedil
 from sedil.image_files.grey_images import scikit_image_photographs
-from sedil.progress import progress_bar
 from sedil_studies.textures import plane_waves
 
 FOLDER = Path(sedil.__file__).parent / "pretrained"
@@ -63,18 +62,17 @@ def make(name: str, folder: Path = FOLDER) -> sedil.LearningResult:
     recipe = RECIPES[name]
     scale = SCALE * prod(recipe.patch_shape)  # E = 1: the patches have unit length
     n_pairs = sum(count * (count - 1) // 2 for count in recipe.n_atoms)
-    with progress_bar(MAX_ITERATIONS) as show:
-        result = sedil.learn(
-            training_patches(recipe),
-            recipe.n_atoms,
-            initial="odct",
-            sparsity_scale=scale,
-            sparsity_weight=1 / scale,
-            coherence_weight=COHERENCE / n_pairs,
-            max_iterations=MAX_ITERATIONS,
-            random_state=0,
-            callback=show,
-        )
+    result = sedil.learn(
+        training_patches(recipe),
+        recipe.n_atoms,
+        initial="odct",
+        sparsity_scale=scale,
+        sparsity_weight=1 / scale,
+        coherence_weight=COHERENCE / n_pairs,
+        max_iterations=MAX_ITERATIONS,
+        random_state=0,
+        progress=True,
+    )
     dictionary = result.dictionary
     if recipe.axes is not None:
         factors = [dictionary.factors[axis] for axis in recipe.axes]

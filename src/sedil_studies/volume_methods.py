@@ -13,7 +13,7 @@ import numpy as np
 import sedil
 from sedil.dictionary import format_shape
 from sedil.learning.checkpoint import fingerprint
-from sedil.learning.run import Progress as LearningProgress
+from sedil.progress import Progress as LearningProgress
 from sedil_studies.methods import Method, MissingPackageError, installed
 from sedil_studies.methods import fingerprint as fingerprint_of_atoms
 
@@ -74,7 +74,7 @@ def learn_factors(
 
     def show(progress: LearningProgress) -> None:
         if tell:
-            tell(progress.record.iteration, recipe.iterations)
+            tell(progress.done, recipe.iterations)
 
     return sedil.learn(
         sedil.normalize_patches(blocks),
@@ -85,7 +85,7 @@ def learn_factors(
         coherence_weight=recipe.coherence / n_pairs,
         max_iterations=recipe.iterations,
         random_state=0,
-        callback=show,
+        progress=show,
         threads=threads,
     ).dictionary
 

@@ -15,23 +15,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
+from sedil.engines.portable.pursuit import pursuit
 
 import sedil
 from sedil.arrays import pack, unpack
-from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
 from sedil.engines import choose_engine
 from sedil.engines.fused.kernels import blocks, compilation
 from sedil.engines.fused.kernels.cost import Room
+from sedil.engines.fused.training import FusedTrainingSet, from_blocks, to_blocks
 from sedil.engines.portable import products
 from sedil.engines.portable.admm import admm
 from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
-from sedil.engines.portable.pursuit import pursuit
 from sedil.engines.portable.refit import refit
-from sedil.learning.engines import PortableLearning
-from sedil.learning.fused import FusedLearning, from_blocks, to_blocks
+from sedil.engines.portable.training import PortableTrainingSet
+from sedil.learning.conjugate_gradient import advance, start
+from sedil.learning.line_search import LineSearch
 from sedil.manifold import Point, ProductManifold
-from sedil.objective import Weights
+from sedil.objective import Objective, Weights
 
 SHAPES = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 11)), min_size=1, max_size=4).filter(
     lambda sizes: prod(length for length, _ in sizes) <= 200 and prod(count for _, count in sizes) <= 400
@@ -253,34 +255,34 @@ def test_no_patches_and_patches_of_any_leading_shape(rng):
 # Learning
 
 
-def line_of_each_engine(sizes, n, seed):
+def start_of_each_engine(sizes, n, seed):
     rng = np.random.default_rng(seed)
     factors = tuple(random_factors(sizes, rng))
     patches = random_patches(factors, n, rng)
     weights, manifold = Weights(20.0, 0.05, 0.01), ProductManifold(2.0 / n, (0.5,) * len(sizes))
-    fused = FusedLearning(patches, [count for _, count in sizes], weights)
-    plain = PortableLearning(patches, weights)
-    return manifold, [(engine, Point(engine.correlations(factors), factors)) for engine in (fused, plain)]
+    sets = FusedTrainingSet(patches, [count for _, count in sizes]), PortableTrainingSet(patches)
+    return manifold, [(Objective(own, weights), Point(own.correlations(factors), factors)) for own in sets]
 
 
 @FEW
 @given(sizes=DISTINCT, n=st.sampled_from([1, 31, 70]), seed=st.integers(0, 100))
 def test_costs_gradients_and_steps_agree(sizes, n, seed):
-    from sedil.learning.line_search import LineSearch
-
-    manifold, starts = line_of_each_engine(sizes, n, seed)
-    states = [engine.start(manifold, point) for engine, point in starts]
+    manifold, starts = start_of_each_engine(sizes, n, seed)
+    states = [start(objective, manifold, point) for objective, point in starts]
     for _ in range(3):
         fused, plain = states
         np.testing.assert_allclose(fused.terms, plain.terms, rtol=1e-4, atol=1e-6)
         assert fused.slope == pytest.approx(plain.slope, rel=1e-3)
-        codes = [e.unpack(s.gradient.codes) for (e, _), s in zip(starts, states, strict=True)]
+        codes = [
+            objective.training_set.export_codes(state.gradient.codes)
+            for (objective, _), state in zip(starts, states, strict=True)
+        ]
         np.testing.assert_allclose(*codes, atol=1e-3 * np.abs(codes[1]).max())
         for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-3 * max(np.abs(expected).max(), 1e-3))
         states = [
-            engine.advance(manifold, state, LineSearch())
-            for (engine, _), state in zip(starts, states, strict=True)
+            advance(objective, manifold, state, LineSearch())
+            for (objective, _), state in zip(starts, states, strict=True)
         ]
 
 
@@ -299,13 +301,6 @@ def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
     np.testing.assert_allclose(one.history["objective"], plain.history["objective"], rtol=1e-3)
     for found, expected in zip(one.dictionary.factors, plain.dictionary.factors, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-2)
-
-
-def test_fused_learning_of_float64_patches_is_float32_throughout(rng):
-    result = sedil.learn(rng.standard_normal((50, 4, 4)), (5, 5), max_iterations=3, engine="fused")
-    assert {result.codes.dtype, *(factor.dtype for factor in result.dictionary.factors)} == {
-        np.dtype("float32")
-    }
 
 
 def test_engine_is_part_of_a_checkpoint(rng, tmp_path):
@@ -402,10 +397,10 @@ def test_garbage_is_collected_again_after_compilation_if_it_was_before(monkeypat
 CACHED = """
 import numpy as np, sys
 sys.path[:0] = {path!r}
-from test_fused import line_of_each_engine
+from test_fused import start, start_of_each_engine
 for sizes in ([(5, 7)], [(3, 4), (5, 6)], [(8, 8), (8, 9)]):
-    manifold, starts = line_of_each_engine(sizes, 40, 0)
-    fused, plain = (engine.start(manifold, point) for engine, point in starts)
+    manifold, starts = start_of_each_engine(sizes, 40, 0)
+    fused, plain = (start(objective, manifold, point) for objective, point in starts)
     for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-3)
 """

@@ -72,7 +72,7 @@ def test_stream_is_learned_from_in_several_epochs_with_the_end_known(folder):
     stream = sedil.stream_patches(folder, (4, 4), 60, random_state=0)
     told = []
     settings = {"batch_size": 30, "n_epochs": 2, "batch_iterations": 2}
-    sedil.learn_minibatch(stream, 5, callback=lambda p: told.append(p.max_iterations), **settings)
+    sedil.learn_minibatch(stream, 5, progress=lambda p: told.append(p.total), **settings)
     assert told == [4] * 4
 
 

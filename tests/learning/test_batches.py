@@ -6,13 +6,13 @@ import pytest
 from random_things import training_patches
 from sedil.arrays import to_numpy
 from sedil.learning import batches
-from sedil.learning.batches import open_source, regrouped
+from sedil.learning.batches import open_batches, regrouped
 
 ROWS = np.arange(23 * 4, dtype=np.float64).reshape(23, 2, 2)
 
 
 def source(data, mask=None, batch_size=5, n_epochs=1, seed=0):
-    return open_source(data, mask, batch_size, n_epochs, seed)
+    return open_batches(data, mask, batch_size, n_epochs, seed)
 
 
 def patches_of(found):
@@ -116,7 +116,7 @@ def test_number_of_batches_is_known_where_the_data_tells():
         n_patches = 23
 
     assert source(iter([ROWS])).n_batches is None
-    assert open_source(lambda: Told([ROWS]), None, 5, 2).n_batches == 10
+    assert open_batches(lambda: Told([ROWS]), None, 5, 2).n_batches == 10
 
 
 def broken(folder):
@@ -143,8 +143,8 @@ def archive(folder):
         (lambda folder: iter([ROWS]), {"n_epochs": 2}, ValueError, r"but n_epochs is 2: pass a function"),
         (lambda folder: iter([ROWS]), {"mask": ROWS > 0}, TypeError, r"mark missing entries by NaN"),
         (lambda folder: ROWS, {"mask": ROWS}, TypeError, r"mask must be boolean, True where .* float64"),
-        (lambda folder: ROWS, {"mask": ROWS[1:] > 0}, ValueError, r"the patches, \(23, 2, 2\), got \(22,"),
-        (lambda folder: ROWS, {"mask": iter([ROWS > 0])}, ValueError, r"\(23, 2, 2\), got an iterable"),
+        (lambda folder: ROWS, {"mask": ROWS[1:] > 0}, ValueError, r"shape \(23, 2, 2\), got \(22,"),
+        (lambda folder: ROWS, {"mask": iter([ROWS > 0])}, ValueError, r"as many arrays .*, 1, got an iter"),
     ],
 )  # fmt: skip
 def test_bad_data_is_refused_with_a_sentence(data, settings, error, message, tmp_path):

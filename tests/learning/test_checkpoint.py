@@ -6,12 +6,12 @@ from random_things import training_patches
 from sedil import files
 from sedil.arrays import to_numpy
 from sedil.errors import DictionaryFileError
-from sedil.learning import run as run_module
-from sedil.learning.checkpoint import fingerprint
+from sedil.learning.checkpoint import CheckpointFile, fingerprint
 from sedil.learning.result import Record, StopReason
 
 PATCHES = training_patches(25, (3, 4))
 SETTINGS = {"n_atoms": (4, 5), "random_state": 3, "warm_up": 4, "tolerance": 0, "gradient_tolerance": 0}
+SETTINGS |= {"dtype": "float64"}
 
 
 def learn(patches=PATCHES, **settings):
@@ -42,10 +42,10 @@ def test_resumed_run_ends_as_the_uninterrupted_one_to_the_bit(interrupted_after,
 
 
 def test_every_library_and_precision_resumes_to_the_bit(arrays, tmp_path):
-    patches = arrays.make(PATCHES)
-    straight = learn(patches, max_iterations=12)
-    learn(patches, max_iterations=7, checkpoint=tmp_path / "c.npz")
-    resumed = learn(patches, max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True)
+    patches, own = arrays.make(PATCHES), {"dtype": None}
+    straight = learn(patches, max_iterations=12, **own)
+    learn(patches, max_iterations=7, checkpoint=tmp_path / "c.npz", **own)
+    resumed = learn(patches, max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True, **own)
     assert_equal_to_the_bit(resumed, straight)
     assert type(resumed.codes) is type(patches)
 
@@ -68,25 +68,25 @@ def test_max_iterations_may_differ_with_the_default_warm_up(tmp_path):
     np.testing.assert_array_equal(resumed.history["objective"][:n], first.history["objective"])
 
 
-def test_run_stopped_by_its_callback_goes_on(tmp_path):
+def test_run_stopped_by_its_progress_function_goes_on(tmp_path):
     stopped = learn(
         max_iterations=12,
         checkpoint=tmp_path / "c.npz",
-        callback=lambda progress: progress.record.iteration == 5,
+        progress=lambda progress: progress.done == 5,
     )
-    assert stopped.stop_reason == StopReason.CALLBACK
+    assert stopped.stop_reason == StopReason.PROGRESS
     resumed = learn(max_iterations=12, checkpoint=tmp_path / "c.npz", resume=True)
     assert_equal_to_the_bit(resumed, learn(max_iterations=12))
 
 
-def test_callback_is_told_of_every_iteration_once(tmp_path):
+def test_every_iteration_is_told_of_once(tmp_path):
     told = []
 
-    def callback(progress):
+    def note(progress):
         told.append(progress.record.iteration)
 
-    learn(max_iterations=6, checkpoint=tmp_path / "c.npz", callback=callback)
-    learn(max_iterations=9, checkpoint=tmp_path / "c.npz", resume=True, callback=callback)
+    learn(max_iterations=6, checkpoint=tmp_path / "c.npz", progress=note)
+    learn(max_iterations=9, checkpoint=tmp_path / "c.npz", resume=True, progress=note)
     assert told == list(range(1, 10))
 
 
@@ -118,7 +118,7 @@ def test_without_resume_an_old_checkpoint_is_replaced(tmp_path):
 def test_checkpoints_are_written_every_so_often_and_at_the_end(tmp_path, monkeypatch):
     written = []
     monkeypatch.setattr(
-        run_module, "save_checkpoint", lambda path, saved: written.append(saved.state.iteration)
+        CheckpointFile, "save", lambda file, saved: written.append(saved.history[-1].iteration)
     )
     learn(max_iterations=7, checkpoint=tmp_path / "c.npz", checkpoint_every=3)
     assert written == [3, 6, 7]
@@ -152,7 +152,7 @@ def test_failed_write_leaves_the_old_checkpoint_whole(tmp_path, monkeypatch):
         ({"n_atoms": (4, 6)}, "n_atoms"),
         ({"sparsity_weight": 0.123}, "weights"),
         ({"metric": "paper"}, "metric"),
-        ({"c2": 0.2}, "line search"),
+        ({"c2": 0.2}, "line_search"),
         ({"warm_up": 2}, "warm_up"),
     ],
 )
@@ -193,7 +193,7 @@ def test_checkpoint_is_no_dictionary(tmp_path):
         sedil.load_dictionary(tmp_path / "c.npz")
 
 
-@pytest.mark.parametrize("lost", ["point0", "gradient2", "state", "identity", "history"])
+@pytest.mark.parametrize("lost", ["point_codes", "gradient_factor1", "numbers", "identity", "history"])
 def test_incomplete_checkpoint_is_called_damaged(lost, tmp_path):
     path = tmp_path / "c.npz"
     learn(max_iterations=2, checkpoint=path)
@@ -212,7 +212,7 @@ def test_missing_folder_is_named(tmp_path):
 def test_missing_folder_is_noticed_before_the_work(tmp_path):
     told = []
     with pytest.raises(FileNotFoundError, match="does not exist"):
-        learn(max_iterations=2, checkpoint=tmp_path / "nowhere" / "c.npz", callback=told.append)
+        learn(max_iterations=2, checkpoint=tmp_path / "nowhere" / "c.npz", progress=told.append)
     assert told == []
 
 

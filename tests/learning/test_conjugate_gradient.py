@@ -6,6 +6,8 @@ import pytest
 import sedil
 from random_things import SHAPES, random_dictionary, random_factors, random_point
 from sedil.dictionary import SeparableDictionary
+from sedil.engines.contract import CodesGradient, Trial
+from sedil.engines.portable.training import PortableTrainingSet
 from sedil.learning import conjugate_gradient
 from sedil.learning.conjugate_gradient import advance, hybrid_beta, start
 from sedil.learning.line_search import LineSearch
@@ -50,8 +52,20 @@ def test_hybrid_beta_is_equation_33_for_vectors(rng):
 
 
 def cost_and_manifold(n_axes, rng, n=8, weights=None):
-    patches = rng.standard_normal((*SHAPES[n_axes][0], n))
+    patches = PortableTrainingSet(rng.standard_normal((n, *SHAPES[n_axes][0])))
     return Objective(patches, weights or Weights(5.0, 0.1, 0.05)), ProductManifold(1 / n, (1.0,) * n_axes)
+
+
+def inner(geometry, left, right):
+    """Eq. (24) for whole tangent vectors."""
+    return geometry.inner(np.vdot(left.codes, right.codes), left.factors, right.factors)
+
+
+def value_and_gradient(cost, geometry, point):
+    """The cost and its Riemannian gradient."""
+    evaluation, found = cost.at(point, geometry.codes_weight)
+    slopes = geometry.gradient_of_factors(point.factors, found.factor_gradients)
+    return evaluation.value, Point(found.gradient, slopes)
 
 
 @pytest.mark.parametrize("n_axes", SHAPES)
@@ -59,8 +73,8 @@ def test_start_has_the_negative_gradient_as_direction_and_the_cost_as_reference(
     cost, geometry = cost_and_manifold(n_axes, rng)
     point = random_point(n_axes, 8, rng)
     state = start(cost, geometry, point)
-    assert state.reference == (cost.at(point).value, 1.0)
-    assert state.gradient_norm**2 == pytest.approx(geometry.inner(state.gradient, state.gradient))
+    assert state.reference == (value_and_gradient(cost, geometry, point)[0], 1.0)
+    assert state.gradient_norm**2 == pytest.approx(inner(geometry, state.gradient, state.gradient))
     for d, g in zip(state.direction.blocks(), state.gradient.blocks(), strict=True):
         np.testing.assert_array_equal(d, -g)
 
@@ -71,21 +85,25 @@ def test_one_iteration_follows_algorithm_2_line_by_line(n_axes, rng):
     old = start(cost, geometry, random_point(n_axes, 8, rng))
     for _ in range(3):
         new = advance(cost, geometry, old, CONSTANTS)
-        slope = geometry.inner(old.gradient, old.direction)
+        slope = inner(geometry, old.gradient, old.direction)
         assert slope < 0
         geodesic = Geodesic(old.point, old.direction)
-        reached = geodesic.at(new.step_size)
-        value = cost.at(reached).value
+        codes = old.point.codes + new.step_size * old.direction.codes
+        reached = Point(codes, geodesic.factors_at(new.step_size))
+        value, gradient = value_and_gradient(cost, geometry, reached)
         assert new.terms.total == pytest.approx(value, rel=1e-14)
         assert value <= old.reference.value + CONSTANTS.c2 * new.step_size * slope
 
-        gradient = geometry.riemannian_gradient(reached, cost.at(reached).gradient())
-        carried = geodesic.carry(new.step_size, old.direction, old.gradient)
-        z = Point.from_blocks(*(a - b for a, b in zip(gradient.blocks(), carried[1].blocks(), strict=True)))
-        hs = geometry.inner(gradient, z) / geometry.inner(carried[0], z)
-        dy = geometry.inner(gradient, gradient) / geometry.inner(carried[0], z)
+        factors = geodesic.carry(new.step_size, old.direction.factors, old.gradient.factors)
+        direction, last = (
+            Point(tangent.codes, own)
+            for tangent, own in zip((old.direction, old.gradient), factors, strict=True)
+        )
+        z = Point.from_blocks(*(a - b for a, b in zip(gradient.blocks(), last.blocks(), strict=True)))
+        hs = inner(geometry, gradient, z) / inner(geometry, direction, z)
+        dy = inner(geometry, gradient, gradient) / inner(geometry, direction, z)
         weight = max(0, min(hs, dy))
-        for block, g, h in zip(new.direction.blocks(), gradient.blocks(), carried[0].blocks(), strict=True):
+        for block, g, h in zip(new.direction.blocks(), gradient.blocks(), direction.blocks(), strict=True):
             np.testing.assert_allclose(block, -g + weight * h, atol=1e-10)
         assert new.reference == old.reference.including(value, CONSTANTS.eta)
         assert new.iteration == old.iteration + 1
@@ -142,7 +160,7 @@ def test_no_progress_in_any_direction_gives_none(rng, monkeypatch):
 
 def test_zero_gradient_gives_none():
     eye = np.eye(2)
-    cost = Objective(np.ones((2, 3)), Weights(1.0, 0.0, 0.0))
+    cost = Objective(PortableTrainingSet(np.ones((3, 2))), Weights(1.0, 0.0, 0.0))
     state = start(cost, ProductManifold(1.0, (1.0,)), Point(np.ones((2, 3)), (eye,)))
     assert state.gradient_norm == 0
     assert advance(cost, ProductManifold(1.0, (1.0,)), state, CONSTANTS) is None
@@ -151,7 +169,7 @@ def test_zero_gradient_gives_none():
 def test_convex_problem_is_solved(rng):
     """A quadratic of condition number 100 in the codes alone."""
     target = rng.standard_normal((6, 1))
-    cost = Quadratic(np.logspace(0, -1, 6), target)
+    cost = Objective(Quadratic(np.logspace(0, -1, 6), target), Weights(1.0, 0.0, 0.0))
     geometry = ProductManifold(1.0, ())
     state = start(cost, geometry, Point(np.zeros((6, 1)), ()))
     for _ in range(400):
@@ -160,25 +178,27 @@ def test_convex_problem_is_solved(rng):
 
 
 class Quadratic:
-    """1/2 sum (scale (x - target))^2, in the place of the cost."""
+    """1/2 sum (scale (x - target))^2, in the place of an engine's patches; there are no factors."""
 
     def __init__(self, scales, target):
         self.scales, self.target = scales[:, None], target
 
-    def at(self, point):
-        return QuadraticEvaluation(self, point)
+    def cost_along(self, factors, codes, direction, step, penalty):
+        codes = codes + step * direction
+        error = self.scales * (codes - self.target)
+        return Trial(0.5 * float((error**2).sum()), 0.0, (codes, direction, error))
 
+    def gradient_after(self, trial, gradient, penalty, codes_weight):
+        codes, direction, error = trial.memory
+        new = self.scales * error / codes_weight
+        return CodesGradient(codes, new, (), *(np.vdot(new, other) for other in (new, gradient, direction)))
 
-class QuadraticEvaluation:
-    def __init__(self, cost, point):
-        self.point = point
-        self._error = cost.scales * (point.codes - cost.target)
-        self._scales = cost.scales
-        self.value = 0.5 * float((self._error**2).sum())
-        self.terms = type("Terms", (), {"total": self.value})
+    def cost_and_gradient(self, factors, codes, penalty, codes_weight):
+        trial = self.cost_along(factors, codes, 0 * codes, 0.0, penalty)
+        return trial, self.gradient_after(trial, 0 * codes, penalty, codes_weight)
 
-    def gradient(self):
-        return Point(self._scales * self._error, ())
+    def turn(self, gradient, direction, beta):
+        return beta * direction - gradient
 
 
 @pytest.mark.parametrize("n_axes", SHAPES)
@@ -238,6 +258,7 @@ def learned(seed):
     patches = rng.standard_normal((6, 3, 3))
     first = SeparableDictionary(random_factors((3, 3), (4, 4), rng))
     settings = WEIGHTS | {"initial": first, "tolerance": 0, "gradient_tolerance": 1e-9}
+    settings |= {"dtype": "float64"}
     start, end = (sedil.learn(patches, (4, 4), max_iterations=count, **settings) for count in (0, 8000))
     return patches, [start.codes, *start.dictionary.factors], end
 
@@ -273,7 +294,7 @@ def test_one_axis_agrees_with_the_general_code(rng):
     """A second factor of one row and one atom changes nothing: the paper's B = 1."""
     dictionary = random_dictionary(1, rng)
     patches = rng.standard_normal((10, 5))
-    settings = WEIGHTS | {"max_iterations": 20, "metric": "paper"}
+    settings = WEIGHTS | {"max_iterations": 20, "metric": "paper", "dtype": "float64"}
     flat = sedil.learn(patches, 7, initial=dictionary, **settings)
     with_one = SeparableDictionary([dictionary.factors[0], np.ones((1, 1))])
     deep = sedil.learn(patches[:, :, None], (7, 1), initial=with_one, **settings)

@@ -4,10 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sedil.learning.defaults import choose_warm_up, choose_weights, smallest_coefficient, smoothed
+from sedil.learning.defaults import (
+    CostSettings,
+    choose_atoms,
+    choose_warm_up,
+    default_atoms,
+    smallest_coefficient,
+    smoothed,
+)
 from sedil.objective import Weights
 
 SIZES = ((8, 8), (16, 16))
+
+
+def choose_weights(preset, *sizes, energy, **given):
+    return CostSettings(preset, **given).weights(*sizes, energy)
 
 
 def test_paper_preset_has_the_numbers_of_section_5():
@@ -112,3 +123,16 @@ def test_no_warm_up_for_the_paper_or_a_given_dictionary():
 def test_bad_warm_up_is_refused(warm_up):
     with pytest.raises(ValueError, match="warm_up must be a whole number of at least 0, got"):
         choose_warm_up(warm_up, "data", False, 500)
+
+
+@pytest.mark.parametrize(
+    ("patch_shape", "expected"),
+    [((8, 8), (16, 16)), ((64,), (256,)), ((8, 8, 8), (16, 16, 16)), ((5, 1), (10, 1)), ((1,), (1,))],
+)
+def test_default_atoms_are_the_paper_s_for_one_axis_and_for_two(patch_shape, expected):
+    assert default_atoms(patch_shape) == choose_atoms(None, patch_shape) == expected
+
+
+def test_given_atoms_are_taken():
+    assert choose_atoms(5, (3, 4)) == (5, 5)
+    assert choose_atoms((5, 7), (3, 4)) == (5, 7)

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
+import sedil
 from random_things import SHAPES, random_dictionary, training_patches
 from sedil import spheres
 from sedil.analytic import odct_factor
 from sedil.arrays import to_numpy
-from sedil.learning.initial import STARTS, initial_factors
+from sedil.learning.initial import STARTS, Start, initial_factors
 
 
 def generator(seed=0):
@@ -88,12 +89,41 @@ def test_given_dictionary_of_other_sizes_is_refused(rng):
         initial_factors(random_dictionary(2, rng), training_patches(4, (3, 4)), (5, 7), generator())
 
 
-@pytest.mark.parametrize("start", ["zeros", "", None, 3, [np.eye(3)]])
-def test_unknown_start_lists_the_known_ones(start):
-    with pytest.raises(ValueError, match="initial must be one of 'random', 'odct', 'data', got"):
-        initial_factors(start, training_patches(4, (3,)), (3,), generator())
+@pytest.mark.parametrize(
+    ("start", "came"),
+    [
+        ("zeros", "There is no file zeros, nor a shipped dictionary of that name: these are separable-8x8"),
+        ("", "There is no file"),
+        (None, "got a NoneType"),
+        (3, "got a int"),
+        ([np.eye(3)], "got a list"),
+        (np.eye(3), "got a ndarray"),
+    ],
+)
+def test_unknown_start_lists_the_known_ones(start, came):
+    message = f"initial must be one of 'random', 'odct', 'data' or a dictionary. .*{came}"
+    with pytest.raises(ValueError, match=message):
+        Start.checked(start, 0)
 
 
-def test_bare_factor_as_start_is_refused_with_the_known_starts():
-    with pytest.raises((TypeError, ValueError), match="initial must be one of 'random', 'odct', 'data'"):
-        initial_factors(np.eye(3), training_patches(4, (3,)), (3,), generator())
+def test_start_is_a_name_a_dictionary_a_file_or_a_shipped_one(tmp_path):
+    dictionary = sedil.odct((3, 3), 4)
+    dictionary.save(tmp_path / "d.npz")
+    assert Start.checked("odct", 0).origin == "odct"
+    assert Start.checked(dictionary, 0).origin is dictionary
+    for path in (tmp_path / "d.npz", str(tmp_path / "d.npz")):
+        assert Start.checked(path, 0).is_dictionary
+        assert Start.checked(path, 0).describe() == Start.checked(dictionary, 0).describe()
+    assert Start.checked("separable-8x8", 0).origin.n_atoms == (16, 16)
+
+
+def test_learning_starts_from_a_file(tmp_path):
+    patches, dictionary = training_patches(20, (3, 3)), sedil.odct((3, 3), 4)
+    dictionary.save(tmp_path / "d.npz")
+    results = [
+        sedil.learn(patches, 4, initial=initial, max_iterations=3)
+        for initial in (dictionary, tmp_path / "d.npz")
+    ]
+    np.testing.assert_array_equal(*(result.codes for result in results))
+    batches = sedil.learn_minibatch(patches, 4, initial=str(tmp_path / "d.npz"))
+    assert batches.dictionary.info["start"] == results[0].dictionary.info["start"]

@@ -27,9 +27,9 @@ def press_ctrl_c():
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def run(callback, **settings):
+def run(progress, **settings):
     return sedil.learn(
-        training_patches(20, (3, 3)), (4, 4), max_iterations=30, random_state=0, callback=callback, **settings
+        training_patches(20, (3, 3)), (4, 4), max_iterations=30, random_state=0, progress=progress, **settings
     )
 
 
@@ -61,11 +61,11 @@ def test_nothing_happens_in_other_threads():
 
 
 def test_ctrl_c_ends_the_run_and_returns_what_there_is(tmp_path):
-    def callback(progress):
+    def react(progress):
         if progress.record.iteration == 4:
             press_ctrl_c()
 
-    result = run(callback, checkpoint=tmp_path / "run.npz")
+    result = run(react, checkpoint=tmp_path / "run.npz")
     assert result.stop_reason == StopReason.INTERRUPTED
     assert result.n_iterations in (4, 5)
     assert result.history[-1].iteration == result.n_iterations
@@ -73,25 +73,25 @@ def test_ctrl_c_ends_the_run_and_returns_what_there_is(tmp_path):
 
 
 def test_second_ctrl_c_interrupts_at_once():
-    def callback(progress):
+    def react(progress):
         press_ctrl_c()
         press_ctrl_c()
 
     with pytest.raises(KeyboardInterrupt, match="ours"):
-        run(callback)
+        run(react)
 
 
-def test_error_in_a_callback_is_passed_on():
-    def callback(progress):
-        raise RuntimeError("from the callback")
+def test_error_in_a_progress_function_is_passed_on():
+    def react(progress):
+        raise RuntimeError("from the caller")
 
-    with pytest.raises(RuntimeError, match="from the callback"):
-        run(callback)
+    with pytest.raises(RuntimeError, match="from the caller"):
+        run(react)
 
 
 def test_learning_works_in_other_threads():
     results = []
-    thread = threading.Thread(target=lambda: results.append(run(None)))
+    thread = threading.Thread(target=lambda: results.append(run(False)))
     thread.start()
     thread.join()
     assert results[0].stop_reason == StopReason.ITERATIONS

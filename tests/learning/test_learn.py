@@ -15,19 +15,20 @@ from random_things import (
     share_found,
     training_patches,
 )
-from sedil import objective
 from sedil.arrays import pack, to_numpy
 from sedil.dictionary import SeparableDictionary
-from sedil.learning import engines
+from sedil.engines.portable.training import PortableTrainingSet
+from sedil.learning import joint
 from sedil.learning.defaults import smallest_coefficient
 from sedil.learning.result import StopReason
-from sedil.manifold import Geodesic, Point
 
 PATCHES = training_patches(40, (3, 4))
 
 
 def learn(patches=PATCHES, n_atoms=(4, 5), **settings):
-    return sedil.learn(patches, n_atoms, **({"max_iterations": 15, "random_state": 0} | settings))
+    """In float64, unless another precision is asked for: most tests are about what is computed, not how."""
+    defaults = {"max_iterations": 15, "random_state": 0, "dtype": "float64"}
+    return sedil.learn(patches, n_atoms, **(defaults | settings))
 
 
 def assert_same(one, other, tolerance=0.0):
@@ -131,14 +132,19 @@ def test_warm_up_ends_after_its_iterations():
 )
 def test_evaluations_are_counted_for_real(settings, monkeypatch):
     count = 0
-    original = objective.Evaluation.__init__
 
-    def counting(self, *arguments):
-        nonlocal count
-        count += 1
-        original(self, *arguments)
+    def counted(name):
+        original = getattr(PortableTrainingSet, name)
 
-    monkeypatch.setattr(objective.Evaluation, "__init__", counting)
+        def counting(self, *arguments):
+            nonlocal count
+            count += 1
+            return original(self, *arguments)
+
+        monkeypatch.setattr(PortableTrainingSet, name, counting)
+
+    counted("cost_along")
+    counted("cost_and_gradient")
     result = learn(**settings)
     assert result.n_evaluations == count
 
@@ -172,7 +178,7 @@ def test_learned_dictionary_is_saved_with_its_info(tmp_path):
         (StopReason.GRADIENT, {"max_iterations": 200, "gradient_tolerance": 0.1}),
         (StopReason.STALLED, {"max_iterations": 300, "tolerance": 0.2}),
         (StopReason.NO_PROGRESS, {"c1": 0.999, "c2": 0.49, "eta": 0, "warm_up": 0, "max_iterations": 300}),
-        (StopReason.CALLBACK, {"callback": lambda progress: progress.record.iteration == 3}),
+        (StopReason.PROGRESS, {"progress": lambda progress: progress.done == 3}),
     ],
 )
 def test_every_reason_to_stop_is_reached(reason, settings):
@@ -204,12 +210,12 @@ def test_what_ends_the_warm_up_does_not_end_the_run(settings, reason):
 
 def test_warm_up_without_progress_gives_way_to_the_cost_proper(monkeypatch):
     proper = learn(max_iterations=0).weights
-    original = engines.advance
+    original = joint.advance
 
     def advance(cost, *arguments):
         return original(cost, *arguments) if cost.weights == proper else None
 
-    monkeypatch.setattr(engines, "advance", advance)
+    monkeypatch.setattr(joint, "advance", advance)
     result = learn(warm_up=5)
     assert (result.stop_reason, result.n_iterations) == (StopReason.ITERATIONS, 15)
     assert (result.history["sparsity_scale"][1:] == proper.sparsity_scale).all()
@@ -235,25 +241,31 @@ def test_small_tolerance_does_not_stop_far_from_the_end(seed):
     assert stopped.objective <= 1.01 * full.objective
 
 
-def test_callback_sees_each_iteration_and_none_of_its_time_counts():
+def test_progress_is_told_of_each_iteration_and_none_of_its_time_counts():
     seen = []
 
-    def callback(progress):
+    def slow(progress):
         seen.append(progress)
         time.sleep(0.03)
 
-    result = learn(callback=callback, max_iterations=10, warm_up=0)
+    result = learn(progress=slow, max_iterations=10, warm_up=0)
     assert [progress.record for progress in seen] == list(result.history)[1:]
-    assert {progress.max_iterations for progress in seen} == {10}
+    assert [progress.done for progress in seen] == list(range(1, 11))
+    assert {(progress.total, progress.unit) for progress in seen} == {(10, "iterations")}
     np.testing.assert_array_equal(seen[-1].factors[0], result.dictionary.factors[0])
     assert not np.array_equal(seen[0].factors[0], result.dictionary.factors[0])
     assert result.seconds < 0.2
 
 
-def test_callback_stops_the_run_only_when_it_says_so():
-    assert learn(callback=lambda progress: None).n_iterations == 15
-    assert learn(callback=lambda progress: False).n_iterations == 15
-    assert learn(callback=lambda progress: True).n_iterations == 1
+def test_progress_function_stops_the_run_only_when_it_says_so():
+    assert learn(progress=lambda progress: None).n_iterations == 15
+    assert learn(progress=lambda progress: False).n_iterations == 15
+    assert learn(progress=lambda progress: True).n_iterations == 1
+
+
+def test_progress_that_is_neither_word_nor_function_is_refused():
+    with pytest.raises(TypeError, match="progress must be True, False or a function"):
+        learn(progress="yes")
 
 
 # Units, seeds, starts, weights, metrics
@@ -350,14 +362,14 @@ def test_planted_atoms_are_found(seed):
 
 
 def test_planted_atoms_are_not_found_where_the_codes_stand_still(monkeypatch):
-    original = Geodesic.at
+    original = PortableTrainingSet.cost_along
 
-    def frozen(self, step):
-        return Point(self._point.codes, original(self, step).factors)
+    def frozen(self, factors, codes, direction, step, penalty):
+        return original(self, factors, codes, direction, 0.0, penalty)
 
-    monkeypatch.setattr(Geodesic, "at", frozen)
+    monkeypatch.setattr(PortableTrainingSet, "cost_along", frozen)
     dictionary, patches = planted(600, (5, 5), (7, 7), 2, np.random.default_rng(0))
-    result = sedil.learn(patches, (7, 7), random_state=0)
+    result = sedil.learn(patches, (7, 7), random_state=0, engine="portable")
     assert share_found(dictionary.factors, result.dictionary.factors) < 0.5
 
 
@@ -375,7 +387,7 @@ def test_planted_atoms_of_one_axis_are_found(initial):
 def test_every_library_and_precision_agrees_with_numpy(n_axes, arrays):
     patch_shape, n_atoms = SHAPES[n_axes]
     patches = training_patches(15, patch_shape)
-    own = learn(arrays.make(patches), n_atoms, max_iterations=8)
+    own = learn(arrays.make(patches), n_atoms, max_iterations=8, engine="portable", dtype=arrays.precision)
     reference = learn(patches, n_atoms, max_iterations=8)
     tolerance = 1e-9 if arrays.precision == "float64" else 2e-3
     arrays.check(own.codes, reference.codes, tolerance)
@@ -385,11 +397,10 @@ def test_every_library_and_precision_agrees_with_numpy(n_axes, arrays):
 
 
 def test_float32_keeps_unit_columns_and_ends_where_float64_does():
-    wide, narrow = (learn(PATCHES.astype(dtype), max_iterations=300) for dtype in (np.float64, np.float32))
-    assert narrow.codes.dtype == np.float32
+    wide, narrow = (learn(max_iterations=300, dtype=dtype) for dtype in ("float64", "float32"))
     assert narrow.objective == pytest.approx(wide.objective, rel=0.05)
     for factor in narrow.dictionary.factors:
-        np.testing.assert_allclose((factor.astype(float) ** 2).sum(axis=0), 1, atol=1e-6)
+        np.testing.assert_allclose((factor**2).sum(axis=0), 1, atol=1e-12)
 
 
 def test_tensor_that_records_gradients_works(torch):
@@ -400,8 +411,7 @@ def test_tensor_that_records_gradients_works(torch):
 @pytest.mark.parametrize("kind", ["half", "bfloat16", "int", "bool"])
 def test_other_types_of_torch_become_floats(torch, kind):
     patches = getattr(torch.asarray(10 * PATCHES), kind)()
-    expected = torch.float32 if kind in ("half", "bfloat16") else torch.float64
-    assert learn(patches, max_iterations=2).codes.dtype == expected
+    assert learn(patches, max_iterations=2, dtype=None).codes.dtype == torch.float32
 
 
 # Unusual but good input
@@ -425,19 +435,81 @@ def test_layout_of_the_input_does_not_matter(variant):
     assert_same(learn(variant(PATCHES)), learn(), tolerance=1e-10)
 
 
+# Precision
+
+
+def test_numpy_arrays_are_computed_on_in_float32_and_results_have_the_precision_of_the_input():
+    wide, narrow = (learn(PATCHES.astype(dtype), dtype=None) for dtype in (np.float64, np.float32))
+    np.testing.assert_array_equal(wide.history["objective"], narrow.history["objective"])
+    assert wide.dictionary.info["engine"] == "fused"
+    assert {wide.codes.dtype, *(factor.dtype for factor in wide.dictionary.factors)} == {np.dtype("float64")}
+    assert {narrow.codes.dtype, *(factor.dtype for factor in narrow.dictionary.factors)} == {
+        np.dtype("float32")
+    }
+    np.testing.assert_array_equal(wide.codes, narrow.codes)
+    for factor in wide.dictionary.factors:
+        np.testing.assert_allclose((factor**2).sum(axis=0), 1, atol=1e-14)
+
+
+def test_float64_can_be_insisted_on():
+    insisted = learn(PATCHES.astype(np.float32), dtype="float64")
+    assert insisted.dictionary.info["engine"] == "portable"
+    assert insisted.codes.dtype == insisted.dictionary.factors[0].dtype == np.float32
+    wide = learn(PATCHES.astype(np.float32).astype(np.float64), dtype="float64")
+    np.testing.assert_array_equal(insisted.history["objective"], wide.history["objective"])
+
+
+def test_tensors_keep_their_own_precision_unless_told(torch):
+    tensor = torch.asarray(PATCHES)
+    assert learn(tensor, dtype=None).objective == learn(tensor, dtype="float64").objective
+    narrow = learn(tensor, dtype="float32")
+    assert narrow.codes.dtype == torch.float64
+    assert narrow.objective != learn(tensor, dtype="float64").objective
+    assert narrow.objective == pytest.approx(learn(tensor, dtype="float64").objective, rel=1e-2)
+
+
+@pytest.mark.parametrize("learner", [sedil.learn, sedil.learn_minibatch])
+def test_fused_engine_is_refused_where_float64_is_insisted_on(learner):
+    message = 'engine="fused" computes in float32: leave out engine="fused" or dtype="float64"'
+    with pytest.raises(ValueError, match=message):
+        learner(PATCHES, (4, 5), engine="fused", dtype="float64")
+
+
+@pytest.mark.parametrize("learner", [sedil.learn, sedil.learn_minibatch])
+def test_unknown_precision_lists_the_known_ones(learner):
+    with pytest.raises(ValueError, match="dtype must be one of 'float32', 'float64', got 'half'"):
+        learner(PATCHES, (4, 5), dtype="half")
+
+
+def test_values_that_float32_cannot_hold_are_refused_with_what_to_do():
+    message = 'patches reaches 1e\\+200, too large for float32: rescale it, or compute with dtype="float64"'
+    with pytest.raises(ValueError, match=message):
+        learn(np.full((5, 3, 4), 1e200), dtype=None)
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64, bool])
-def test_whole_numbers_are_learned_from_as_float64(dtype):
+def test_whole_numbers_are_learned_from_as_float32(dtype):
     patches = np.random.default_rng(0).integers(0, 100, (40, 3, 4)).astype(dtype)
-    result = learn(patches)
-    assert result.codes.dtype == np.float64
-    assert_same(result, learn(patches.astype(np.float64)))
+    result = learn(patches, dtype=None)
+    assert result.codes.dtype == np.float32
+    assert_same(result, learn(patches.astype(np.float32), dtype=None))
 
 
 def test_half_precision_is_learned_from_as_float32():
     patches = PATCHES.astype(np.float16)
-    result = learn(patches)
+    result = learn(patches, dtype=None)
     assert result.codes.dtype == np.float32
-    assert_same(result, learn(patches.astype(np.float32)))
+    assert_same(result, learn(patches.astype(np.float32), dtype=None))
+
+
+def test_number_of_atoms_may_be_left_out():
+    assert learn(n_atoms=None, max_iterations=1).dictionary.n_atoms == (6, 8)
+    assert sedil.learn_minibatch(PATCHES.reshape(40, 12)).dictionary.n_atoms == (48,)
+
+
+def test_masked_array_is_refused_by_the_joint_learner():
+    with pytest.raises(TypeError, match="patches is a masked array: fill or drop the masked values first"):
+        learn(np.ma.masked_greater(PATCHES, 1))
 
 
 def test_input_is_never_modified():
@@ -576,7 +648,6 @@ def test_first_bad_value_is_located(bad, arrays):
         ((4.0, 5), "n_atoms must be positive whole numbers"),
         ("45", "n_atoms must be positive whole numbers"),
         (4.5, "n_atoms must be positive whole numbers, got 4.5"),
-        (None, "n_atoms must be positive whole numbers, got None"),
         (True, "n_atoms must be positive whole numbers, got True"),
         ((True, 5), "n_atoms must be positive whole numbers"),
     ],
@@ -595,7 +666,10 @@ def test_more_atoms_than_directions_are_refused():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"initial": "zeros"}, "initial must be one of 'random', 'odct', 'data', got 'zeros'"),
+        (
+            {"initial": "zeros"},
+            "initial must be one of 'random', 'odct', 'data' or a dictionary. There is no file zeros",
+        ),
         ({"preset": "mine"}, "preset must be one of 'data', 'paper', got 'mine'"),
         ({"metric": "l2"}, "metric must be one of 'balanced', 'paper', got 'l2'"),
         ({"sparsity_scale": 0}, "sparsity_scale must be a finite positive number, got 0"),

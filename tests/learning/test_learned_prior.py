@@ -5,7 +5,7 @@ import pytest
 
 import sedil
 from random_things import random_factors
-from sedil.learning.prior import codes_covariance, learn_gaussian_prior, learn_laplace_prior
+from sedil.learning.prior_learning import codes_covariance, learn_gaussian_prior, learn_laplace_prior
 
 
 @pytest.fixture

@@ -13,7 +13,9 @@ PATCHES = training_patches(60, (3, 4))
 
 
 def learner(**settings):
-    return MiniBatchLearner(**({"n_atoms": (4, 5), "random_state": 3, "batch_iterations": 5} | settings))
+    return MiniBatchLearner(
+        **({"n_atoms": (4, 5), "random_state": 3, "batch_iterations": 5, "dtype": "float64"} | settings)
+    )
 
 
 def assert_same_factors(one, other):
@@ -57,7 +59,7 @@ def test_steps_are_full_at_first_and_then_fall_as_one_over_the_samples_seen():
 def test_first_batch_is_a_short_run_of_the_joint_learner_from_sparse_codes():
     start = sedil.odct((3, 4), (4, 5))
     ours = learner(initial=start, batch_iterations=7).partial_fit(PATCHES)
-    joint = sedil.learn(PATCHES, (4, 5), initial=start, max_iterations=7)
+    joint = sedil.learn(PATCHES, (4, 5), initial=start, max_iterations=7, dtype="float64")
     for a, b in zip(ours.factors, joint.dictionary.factors, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-10)
     assert ours.history[-1].objective == pytest.approx(joint.objective)
@@ -72,7 +74,10 @@ def test_state_is_small_and_goes_on_after_pickling():
 
 
 def test_every_library_and_precision_is_kept(arrays):
-    ours, numpys = learner(batch_iterations=3, engine="portable"), learner(batch_iterations=3)
+    ours, numpys = (
+        learner(batch_iterations=3, engine="portable", dtype=arrays.precision),
+        learner(batch_iterations=3),
+    )
     for part in (slice(30), slice(30, 60)):
         ours.partial_fit(arrays.make(PATCHES[part]))
         numpys.partial_fit(PATCHES[part])
@@ -82,7 +87,7 @@ def test_every_library_and_precision_is_kept(arrays):
 
 def test_result_does_not_depend_on_the_number_of_threads():
     patches = training_patches(5000, (3, 4)).astype(np.float32)  # enough for several parts
-    assert_same_factors(*(learner(threads=n).partial_fit(patches) for n in (1, 3)))
+    assert_same_factors(*(learner(threads=n, dtype=None).partial_fit(patches) for n in (1, 3)))
 
 
 @pytest.mark.parametrize("n_axes", [1, 2, 3, 4])
@@ -121,8 +126,35 @@ def test_planted_atoms_are_found_though_a_quarter_of_the_entries_is_missing():
 def test_float32_batches_with_and_without_missing_entries_take_turns(rng):
     patches = PATCHES.astype(np.float32)
     holed = np.where(rng.random(patches.shape) < 0.2, np.float32(np.nan), patches)
-    ours = learner().partial_fit(patches).partial_fit(holed).partial_fit(patches)
+    ours = learner(dtype=None).partial_fit(patches).partial_fit(holed).partial_fit(patches)
     assert all(factor.dtype == np.float32 for factor in ours.factors)
+
+
+def test_masked_array_of_numpy_is_missing_where_it_is_masked(rng):
+    mask = rng.random(PATCHES.shape) < 0.2
+    masked = np.ma.MaskedArray(PATCHES, mask)
+    by_mask = learner().partial_fit(PATCHES, mask)
+    assert_same_factors(learner().partial_fit(masked), by_mask)
+    settings = {"n_atoms": (4, 5), "batch_size": 20, "batch_iterations": 3, "random_state": 0}
+    expected = sedil.learn_minibatch(PATCHES, mask=mask, **settings).dictionary
+    assert_same_factors(sedil.learn_minibatch(masked, **settings).dictionary, expected)
+    assert_same_factors(sedil.learn_minibatch([masked[:25], masked[25:]], **settings).dictionary, expected)
+    whole = (10 * PATCHES).astype(np.int64)
+    pieces = (np.ma.MaskedArray(whole, mask)[part] for part in (slice(25), slice(25, 60)))
+    expected = sedil.learn_minibatch(iter([np.where(mask, np.nan, whole)]), **settings).dictionary
+    assert_same_factors(sedil.learn_minibatch(pieces, **settings).dictionary, expected)
+
+
+# Precision
+
+
+def test_numpy_batches_are_computed_on_in_float32_and_the_dictionary_has_their_precision():
+    wide, narrow = (learner(dtype=None).partial_fit(PATCHES.astype(dtype)) for dtype in (float, np.float32))
+    assert_same_factors(wide, narrow)
+    assert wide.factors[0].dtype == narrow.dictionary.factors[0].dtype == np.float32
+    assert wide.dictionary.factors[0].dtype == np.float64
+    result = sedil.learn_minibatch(PATCHES, (4, 5), max_batches=1)
+    assert result.dictionary.factors[0].dtype == np.float64
 
 
 # Bad input
@@ -136,7 +168,7 @@ def test_float32_batches_with_and_without_missing_entries_take_turns(rng):
         ((np.full_like(PATCHES, np.inf),), "patches must be finite"),
         ((np.zeros_like(PATCHES),), "Every patch is zero"),
         ((PATCHES[:0],), "patches are empty"),
-        ((PATCHES, PATCHES[1:] > 0), r"mask must have the shape of the patches, \(60, 3, 4\), got \(59"),
+        ((PATCHES, PATCHES[1:] > 0), r"mask must be boolean, .* of the shape \(60, 3, 4\), got \(59"),
     ],
 )  # fmt: skip
 def test_bad_batch_is_refused_and_the_learner_stays_as_it_is(second, message):
@@ -148,7 +180,9 @@ def test_bad_batch_is_refused_and_the_learner_stays_as_it_is(second, message):
 
 
 def test_mask_must_be_boolean():
-    with pytest.raises(TypeError, match="mask must be boolean, True where data is missing, got dtype int64"):
+    with pytest.raises(
+        TypeError, match=r"mask must be boolean, True where data is missing, of .*, got dtype int64"
+    ):
         learner().partial_fit(PATCHES, np.zeros(PATCHES.shape, np.int64))
 
 
@@ -156,7 +190,7 @@ def test_fused_engine_is_refused_where_entries_are_missing():
     with pytest.raises(
         ValueError, match=r'engine="fused" cannot learn from missing entries: leave engine out'
     ):
-        learner(engine="fused").partial_fit(PATCHES.astype(np.float32), PATCHES > 2)
+        learner(engine="fused", dtype=None).partial_fit(PATCHES.astype(np.float32), PATCHES > 2)
 
 
 def test_mixing_libraries_is_refused(torch):

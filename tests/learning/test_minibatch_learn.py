@@ -9,7 +9,8 @@ import pytest
 
 import sedil
 from random_things import training_patches
-from sedil.learning.minibatch_checkpoint import MINIBATCH_CHECKPOINT
+from sedil.files import read_archive, write_archive
+from sedil.learning.checkpoint import CHECKPOINT
 from sedil.learning.result import Record, StopReason
 
 PATCHES = training_patches(90, (3, 4))
@@ -94,7 +95,7 @@ def test_batch_larger_than_the_data_is_one_batch():
 
 
 def test_integers_are_learned_from():
-    assert learn((10 * PATCHES).astype(np.int16)).dictionary.factors[0].dtype == np.float64
+    assert learn((10 * PATCHES).astype(np.int16)).dictionary.factors[0].dtype == np.float32
 
 
 def test_missing_entries_by_mask_and_by_nan_are_the_same(rng, tmp_path):
@@ -106,21 +107,21 @@ def test_missing_entries_by_mask_and_by_nan_are_the_same(rng, tmp_path):
         np.testing.assert_array_equal(by_mask.dictionary.factors[0], by_nan.dictionary.factors[0])
 
 
-def test_callback_is_told_every_batch_and_how_many_there_will_be():
+def test_every_batch_is_told_of_and_how_many_there_will_be():
     told = []
-    learn(n_epochs=2, callback=lambda p: told.append((p.record.iteration, p.max_iterations)) or False)
+    learn(n_epochs=2, progress=lambda p: told.append((p.record.iteration, p.total)) or False)
     assert told == [(n, 18) for n in range(1, 19)]
     told.clear()
-    learn(iter([PATCHES]), max_batches=5, callback=lambda p: told.append(p.max_iterations))
+    learn(iter([PATCHES]), max_batches=5, progress=lambda p: told.append(p.total))
     assert told == [5] * 5
     told.clear()
-    learn(iter([PATCHES]), callback=lambda p: told.append(p.max_iterations))
+    learn(iter([PATCHES]), progress=lambda p: told.append(p.total))
     assert told == [None] * 9
 
 
-def test_callback_can_stop_the_run():
-    result = learn(callback=stop_after(3))
-    assert (result.n_iterations, result.stop_reason) == (3, StopReason.CALLBACK)
+def test_progress_function_can_stop_the_run():
+    result = learn(progress=stop_after(3))
+    assert (result.n_iterations, result.stop_reason) == (3, StopReason.PROGRESS)
 
 
 def test_ctrl_c_keeps_what_is_learned():
@@ -128,7 +129,7 @@ def test_ctrl_c_keeps_what_is_learned():
         if progress.record.iteration == 2:
             os.kill(os.getpid(), signal.SIGINT)
 
-    result = learn(callback=press)
+    result = learn(progress=press)
     assert (result.n_iterations, result.stop_reason) == (2, StopReason.INTERRUPTED)
 
 
@@ -141,20 +142,20 @@ def test_resumed_run_ends_as_the_uninterrupted_one_to_the_bit(interrupted_after,
     holed = np.where(PATCHES > 1.5, np.nan, PATCHES)
     data = {"array": PATCHES, "function": lambda: iter([PATCHES]), "missing": holed}[kind]
     straight = learn(data, n_epochs=2)
-    learn(data, n_epochs=2, checkpoint=tmp_path / "c.npz", callback=stop_after(interrupted_after))
+    learn(data, n_epochs=2, checkpoint=tmp_path / "c.npz", progress=stop_after(interrupted_after))
     resumed = learn(data, n_epochs=2, checkpoint=tmp_path / "c.npz", resume=True)
     assert_equal_to_the_bit(resumed, straight)
 
 
 def test_iterator_given_anew_resumes(tmp_path):
-    learn(iter([PATCHES]), checkpoint=tmp_path / "c.npz", callback=stop_after(4))
+    learn(iter([PATCHES]), checkpoint=tmp_path / "c.npz", progress=stop_after(4))
     resumed = learn(iter([PATCHES]), checkpoint=tmp_path / "c.npz", resume=True)
     assert_equal_to_the_bit(resumed, learn(iter([PATCHES])))
 
 
 def test_run_without_a_seed_resumes_with_the_order_it_had(tmp_path):
     settings = {"random_state": None, "checkpoint": tmp_path / "c.npz"}
-    first = learn(callback=stop_after(4), **settings)
+    first = learn(progress=stop_after(4), **settings)
     resumed = learn(resume=True, **settings)
     assert resumed.n_iterations == 9
     np.testing.assert_array_equal(resumed.history["objective"][:4], first.history["objective"])
@@ -163,7 +164,7 @@ def test_run_without_a_seed_resumes_with_the_order_it_had(tmp_path):
 def test_every_library_resumes_to_the_bit(arrays, tmp_path):
     data = arrays.make(PATCHES)
     straight = learn(data)
-    learn(data, checkpoint=tmp_path / "c.npz", callback=stop_after(4))
+    learn(data, checkpoint=tmp_path / "c.npz", progress=stop_after(4))
     resumed = learn(data, checkpoint=tmp_path / "c.npz", resume=True)
     assert_equal_to_the_bit(resumed, straight)
     assert type(resumed.dictionary.factors[0]) is type(data)
@@ -190,7 +191,7 @@ CHILD = """
 
     sedil.learn_minibatch(
         training_patches(90, (3, 4)), n_atoms=(4, 5), random_state=3, batch_size=10, batch_iterations=4,
-        callback=die, checkpoint=sys.argv[1], checkpoint_every=3,
+        progress=die, checkpoint=sys.argv[1], checkpoint_every=3,
     )
 """
 
@@ -203,7 +204,7 @@ def test_killed_process_resumes_from_its_last_checkpoint_to_the_bit(tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, timeout=120)
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
     told = []
-    resumed = learn(checkpoint=place, resume=True, callback=lambda p: told.append(p.record.iteration))
+    resumed = learn(checkpoint=place, resume=True, progress=lambda p: told.append(p.record.iteration))
     assert told == [7, 8, 9]  # the checkpoint after six batches is the last one
     assert_equal_to_the_bit(resumed, learn())
 
@@ -222,38 +223,41 @@ def test_killed_process_resumes_from_its_last_checkpoint_to_the_bit(tmp_path):
     ],
 )  # fmt: skip
 def test_checkpoint_of_another_run_is_refused(data, settings, different, tmp_path):
-    learn(checkpoint=tmp_path / "c.npz", callback=stop_after(4))
+    learn(checkpoint=tmp_path / "c.npz", progress=stop_after(4))
     with pytest.raises(ValueError, match=f"belongs to another run \\(different {different}\\): use the same"):
         learn(data, checkpoint=tmp_path / "c.npz", resume=True, **settings)
 
 
 def test_checkpoint_of_a_run_with_another_mask_is_refused(tmp_path):
-    learn(checkpoint=tmp_path / "c.npz", mask=PATCHES > 1, callback=stop_after(4))
+    learn(checkpoint=tmp_path / "c.npz", mask=PATCHES > 1, progress=stop_after(4))
     with pytest.raises(ValueError, match="different data"):
         learn(checkpoint=tmp_path / "c.npz", mask=PATCHES > 2, resume=True)
 
 
-def test_new_run_replaces_no_file_but_a_checkpoint_of_its_kind(tmp_path):
+def test_new_run_replaces_no_file_but_a_checkpoint(tmp_path):
     sedil.odct((3, 4), (4, 5)).save(tmp_path / "d.npz")
-    sedil.learn(PATCHES, (4, 5), max_iterations=1, checkpoint=tmp_path / "joint.npz")
-    for name in ("d.npz", "joint.npz"):
-        with pytest.raises(FileExistsError, match=f"exists already and is not a {MINIBATCH_CHECKPOINT}"):
-            learn(checkpoint=tmp_path / name)
+    with pytest.raises(FileExistsError, match=f"exists already and is not a {CHECKPOINT}: choose another"):
+        learn(checkpoint=tmp_path / "d.npz")
     learn(checkpoint=tmp_path / "c.npz", max_batches=1)
     learn(checkpoint=tmp_path / "c.npz", max_batches=2)
 
 
-def test_checkpoint_of_the_joint_learner_is_refused(tmp_path):
-    sedil.learn(PATCHES, (4, 5), max_iterations=1, checkpoint=tmp_path / "c.npz")
-    with pytest.raises(sedil.DictionaryFileError, match="holds a checkpoint, not a mini-batch checkpoint"):
-        learn(checkpoint=tmp_path / "c.npz", resume=True)
+def test_checkpoints_of_the_two_learners_are_not_mixed_up(tmp_path):
+    sedil.learn(PATCHES, (4, 5), max_iterations=1, checkpoint=tmp_path / "joint.npz")
+    with pytest.raises(ValueError, match=r"joint\.npz belongs to another run \(different learner"):
+        learn(checkpoint=tmp_path / "joint.npz", resume=True)
+    learn(checkpoint=tmp_path / "batches.npz", max_batches=1)
+    with pytest.raises(ValueError, match=r"batches\.npz belongs to another run \(different .*learner"):
+        sedil.learn(PATCHES, (4, 5), checkpoint=tmp_path / "batches.npz", resume=True)
 
 
-def test_damaged_checkpoint_is_refused(tmp_path):
-    from sedil.files import write_archive
-
-    write_archive(tmp_path / "c.npz", MINIBATCH_CHECKPOINT, {}, {"seed": 3})
-    with pytest.raises(sedil.DictionaryFileError, match="is damaged: it lacks 'numbers'"):
+@pytest.mark.parametrize("lost", ["identity", "history", "numbers", "factor0"])
+def test_incomplete_checkpoint_is_called_damaged(lost, tmp_path):
+    learn(checkpoint=tmp_path / "c.npz", max_batches=1)
+    arrays, facts = read_archive(tmp_path / "c.npz", CHECKPOINT)
+    (arrays if lost in arrays else facts).pop(lost)
+    write_archive(tmp_path / "c.npz", CHECKPOINT, arrays, facts)
+    with pytest.raises(sedil.DictionaryFileError, match=f"c.npz is damaged: it lacks '{lost}'"):
         learn(checkpoint=tmp_path / "c.npz", resume=True)
 
 

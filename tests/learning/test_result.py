@@ -48,5 +48,5 @@ def test_result_prints_what_a_person_wants_to_know(result):
 
 def test_stop_reasons_are_sentences_and_compare_as_text():
     assert sedil.StopReason.ITERATIONS == "max_iterations reached"
-    assert str(sedil.StopReason.CALLBACK) == "the callback asked to stop"
-    assert len({str(reason) for reason in sedil.StopReason}) == len(sedil.StopReason) == 8
+    assert str(sedil.StopReason.PROGRESS) == "the progress function asked to stop"
+    assert len({str(reason) for reason in sedil.StopReason}) == len(sedil.StopReason) == 9

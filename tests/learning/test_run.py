@@ -3,9 +3,9 @@ import pytest
 
 from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record, StopReason
-from sedil.learning.run import Stopping
+from sedil.learning.run import StoppingRules
 
-RULES = Stopping(max_iterations=1000, tolerance=1e-5, gradient_tolerance=1e-8)
+RULES = StoppingRules(max_iterations=1000, tolerance=1e-5, gradient_tolerance=1e-8)
 
 
 def history(costs, gradient_norms=None, scales=None):

@@ -3,7 +3,7 @@ import pytest
 
 import sedil
 from random_things import planted, training_patches
-from sedil.arrays import pack
+from sedil.engines.portable.training import PortableTrainingSet
 from sedil.manifold import Point
 from sedil.objective import Objective, Weights
 from sedil_studies.held_out import held_out_terms
@@ -19,7 +19,8 @@ def test_no_other_codes_nearby_are_cheaper(rng):
     matrix = dictionary.as_matrix()
     gram = matrix.T @ matrix + 0.2 * np.eye(20)
     codes = np.linalg.solve(gram, matrix.T @ patches.reshape(30, -1).T)
-    exact = Objective(pack(patches), weights).at(Point(codes.reshape(4, 5, 30), dictionary.factors)).value
+    cost = Objective(PortableTrainingSet(patches), weights)
+    exact = cost.at(Point(codes.reshape(4, 5, 30), dictionary.factors), 1.0)[0].value
     found = held_out_terms(dictionary, patches, weights, max_iterations=500).total
     assert found == pytest.approx(exact, rel=1e-6)
 

@@ -1,8 +1,8 @@
 """What is known of the codes of a class of signals before one is seen: the prior of Eq. (35).
 
 The paper's prior is the l1 norm: every atom is as likely as any other. A class such as faces says more. Two
-priors can be learned (`sedil.learning.prior`), both for codes ``x = m + e`` of signals ``s = D x + noise``,
-the noise of deviation sigma:
+priors can be learned (`sedil.learning.prior_learning`), both for codes ``x = m + e`` of signals
+``s = D x + noise``, the noise of deviation sigma:
 
 - `LaplacePrior`: the e_i are independent and sparse, of mean size b_i. The most likely codes solve Eq. (35)
   with weights: ``min 1/2 ||M (D e - (s - D m))||^2 + sigma^2 sum_i |e_i| / b_i``.

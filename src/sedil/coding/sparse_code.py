@@ -11,7 +11,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, is_same_kind
+from sedil.arrays import Array, in_precision, is_same_kind
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
 from sedil.engines.contract import Effort, Engine, L1Codes, L1Problem, PursuitCoding, Solver
@@ -141,11 +141,11 @@ def sparse_code(
         result = chosen.solve_l1(problem, effort, by, refits=refits, **how)
         _warn_if_unfinished(result, tolerance)
         codes = result.codes
-    wanted = checks.result_dtype(patches, samples)
+    wanted = checks.floating_dtype(patches)
     if sparse:
         return codes.astype(wanted, copy=False)
-    xp = array_namespace(codes)
-    return xp.reshape(xp.astype(codes, wanted, copy=False), (*leading, *dictionary.n_atoms))
+    shape = (*leading, *dictionary.n_atoms)
+    return array_namespace(codes).reshape(in_precision(codes, wanted), shape)
 
 
 def _in_kind_of(samples: Array, dictionary: SeparableDictionary) -> SeparableDictionary:

@@ -110,7 +110,7 @@ def learn(
     """
     from sedil import mosaic
     from sedil.image_files.image_search import find_training_files
-    from sedil.learning.learn import require_learnable
+    from sedil.learning.defaults import choose_atoms
 
     with clear_errors():
         _require_options_of_one_kind(minibatch, iterations=iterations, batch_size=batch_size, epochs=epochs)
@@ -119,8 +119,7 @@ def learn(
         if checkpoint is not None:
             _require_own_path(checkpoint, (output, picture), files)
         sides = (prod(patch),) if unstructured else patch
-        n_atoms = atoms_per_axis(atoms, sides)
-        require_learnable(sides, n_atoms)
+        n_atoms = choose_atoms(atoms[0] if atoms and len(atoms) == 1 else atoms, sides)
         settings = {
             "initial": initial,
             "preset": preset,
@@ -218,16 +217,6 @@ def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
                 if minibatch
                 else f"{option} goes with --minibatch: add it or leave {option} out."
             )
-
-
-def atoms_per_axis(atoms: tuple[int, ...] | None, sides: tuple[int, ...]) -> tuple[int, ...]:
-    """Atoms per axis as asked for, else the default of `sedil.learn`."""
-    from sedil.checks import atom_counts
-    from sedil.learning.defaults import default_atoms
-
-    if atoms is not None:
-        return atom_counts(atoms[0] if len(atoms) == 1 else atoms, sides)
-    return default_atoms(sides)
 
 
 def _output_paths(

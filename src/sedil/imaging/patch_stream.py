@@ -140,7 +140,7 @@ def read_training_images(
     for file in files:
         try:
             image = read_grey(file) if len(patch_shape) == 2 else read_grey_volume(file)
-            checks.require_fits(image.shape, patch_shape, str(file))
+            checks.require_fits(image.shape, patch_shape, str(file), "leave it out or choose smaller patches")
         except EXPECTED as error:
             if on_error is None:
                 raise

@@ -10,9 +10,9 @@ from array_api_compat import array_namespace
 from sedil import checks
 from sedil.arrays import Array
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
+from sedil.coding.quick_codes import quick_codes
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import choose_engine
-from sedil.engines.contract import Effort, L1Problem
+from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count
 from sedil.pretrained import DictionaryLike, as_dictionary
 
@@ -43,7 +43,7 @@ def fill_whole(
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
     prior : LaplacePrior or GaussianPrior, optional
-        What is known of the codes beforehand (`sedil.learning.prior`); it takes the place of the l1 norm.
+        What is known of the codes beforehand (`sedil.learning.prior_learning`), in place of the l1 norm.
         Default: every signal varies about the mean of its known entries, all atoms alike.
     penalty : float, default 0.01
         Without a prior: as a share of the standard deviation of each signal's known entries, so that units
@@ -119,7 +119,7 @@ def _by_sparsity(
     deviation = xp.sqrt(xp.sum(rest**2, axis=axes, keepdims=True) / count)
     unit = xp.where(deviation > 0, deviation, xp.ones_like(deviation))
     everywhere = xp.broadcast_to(known, rest.shape)
-    codes = _l1_codes(dictionary, rest / unit, penalty, effort, everywhere)
+    codes = quick_codes(dictionary.factors, rest / unit, penalty, effort, everywhere)
     return mean + unit * dictionary.synthesize(codes)
 
 
@@ -135,17 +135,8 @@ def _by_prior(
     if isinstance(prior, GaussianPrior):
         return prior.mean + conditional_mean(dictionary.factors, prior, rest, known, effort)
     everywhere = array_namespace(rest).broadcast_to(known, rest.shape)
-    codes = _l1_codes(dictionary, rest, prior.thresholds, effort, everywhere)
+    codes = quick_codes(dictionary.factors, rest, prior.thresholds, effort, everywhere)
     return prior.mean + dictionary.synthesize(codes)
-
-
-def _l1_codes(
-    dictionary: SeparableDictionary, patches: Array, thresholds: float | Array, effort: Effort, known: Array
-) -> Array:
-    """Codes of Eq. (35) that need not be exact, in one thread."""
-    engine = choose_engine(None, patches, dictionary.n_atoms)
-    problem = L1Problem(dictionary.factors, patches, thresholds, known)
-    return engine.solve_l1(problem, effort, threads=1).codes
 
 
 def _require_some_known(masks: Array, dictionary: SeparableDictionary) -> None:

@@ -30,7 +30,7 @@ class Batch(NamedTuple):
     mask: Array | None = None
 
 
-class Source(Protocol):
+class BatchSource(Protocol):
     """Batches for a whole run, all epochs."""
 
     n_batches: int | None
@@ -39,9 +39,9 @@ class Source(Protocol):
         """All batches but the first `n_done`."""
 
 
-def open_source(
+def open_batches(
     data: Any, mask: Any, batch_size: int, n_epochs: int, seed: int | Sequence[int] = 0
-) -> Source:
+) -> BatchSource:
     """The source for what a user passes as training data; see `sedil.learn_minibatch`."""
     pieces = _pieces(data, "patches")
     if pieces is not None:
@@ -50,7 +50,7 @@ def open_source(
     if mask is not None:
         raise TypeError("mask= goes with arrays: in batches from an iterator, mark missing entries by NaN.")
     if callable(data):
-        return Stream(data, batch_size, n_epochs)
+        return RegroupedBatches(data, batch_size, n_epochs)
     if not isinstance(data, Iterable):
         raise TypeError(
             f"patches must be an array, the path of a .npy file, a list of these, or an iterable of batches, "
@@ -61,7 +61,7 @@ def open_source(
             f"An iterator can be gone through once, but n_epochs is {n_epochs}: pass a function that returns "
             f"a new iterator, or n_epochs=1."
         )
-    return Stream(lambda: data, batch_size, n_epochs)
+    return RegroupedBatches(lambda: data, batch_size, n_epochs)
 
 
 class ShuffledRows:
@@ -106,7 +106,7 @@ class ShuffledRows:
         return parts[0] if len(parts) == 1 else array_namespace(*parts).concat(parts, axis=0)
 
 
-class Stream:
+class RegroupedBatches:
     """Patches in the order in which an iterable gives them, regrouped into batches of one size.
 
     Each epoch iterates anew over what `make` returns.
@@ -128,7 +128,7 @@ def regrouped(items: Iterable[Array], batch_size: int) -> Iterator[Array]:
     waiting: list[Array] = []
     n_waiting = 0
     for number, item in enumerate(items):
-        array = item if is_array_api_obj(item) else np.asarray(item)
+        array = nan_for_masked(item if is_array_api_obj(item) else np.asarray(item))
         _require_same_shape(array, waiting[0] if waiting else None, number)
         waiting.append(array)
         n_waiting += array.shape[0]
@@ -164,7 +164,7 @@ def _pieces(data: Any, name: str) -> list[Array] | None:
     if isinstance(data, str | Path):
         return [_opened(Path(data))]
     if is_array_api_obj(data):
-        return [_as_rows(data, name)]
+        return [_as_rows(nan_for_masked(data), name)]
     if not isinstance(data, list | tuple):
         return None
     if data and all(isinstance(piece, str | Path) or getattr(piece, "ndim", 0) > 1 for piece in data):
@@ -202,17 +202,20 @@ def _opened(path: Path) -> np.ndarray:
     return _as_rows(array, str(path))
 
 
+def nan_for_masked(array: Array) -> Array:
+    """The same array; a masked array of NumPy as its data, with NaN, that is missing, where masked."""
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    wide: Any = array.astype(np.result_type(array.dtype, np.float32))  # which can hold NaN
+    return wide.filled(np.nan)
+
+
 def _matching_masks(pieces: Sequence[Array], mask: Any) -> list[Array]:
     masks = _pieces(mask, "mask")
-    shapes = [tuple(piece.shape) for piece in pieces]
-    if masks is None or [tuple(piece.shape) for piece in masks] != shapes:
-        came = "an iterable" if masks is None else " and ".join(str(tuple(piece.shape)) for piece in masks)
-        raise ValueError(
-            f"mask must have the shape of the patches, {' and '.join(map(str, shapes))}, got {came}."
-        )
-    for piece in masks:
-        checks.require_boolean(piece, "mask")
-    return masks
+    if masks is None or len(masks) != len(pieces):
+        came = "an iterable" if masks is None else f"{len(masks)}"
+        raise ValueError(f"mask must have as many arrays as the patches, {len(pieces)}, got {came}.")
+    return [checks.require_mask(own, piece) for own, piece in zip(masks, pieces, strict=True)]
 
 
 def _rows_of(piece: Array, rows: np.ndarray) -> Array:

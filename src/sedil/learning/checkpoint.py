@@ -1,8 +1,13 @@
-"""Checkpoints: the whole state of a run in one file, from which it continues to the same bit."""
+"""Checkpoints: the whole state of a run in one file, from which it continues to the same bit.
+
+There is one format for all learners. A learner puts its arrays and numbers in by name and gets them back.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,17 +15,13 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
+from sedil import checks
 from sedil.arrays import Array, to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.files import archive_kind, read_archive, write_archive
-from sedil.learning.conjugate_gradient import State
-from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record
-from sedil.manifold import Point
-from sedil.objective import Terms
 
 CHECKPOINT = "checkpoint"
-_POINTS = ("point", "gradient", "direction")
 
 
 class Checkpoint(NamedTuple):
@@ -28,73 +29,97 @@ class Checkpoint(NamedTuple):
 
     Attributes
     ----------
-    state : State
+    identity : plain facts that must agree: learner, data, sizes, weights, metric, ...
     history : History
-    identity : plain facts that must agree: data, sizes, weights, metric, constants
+    numbers : whatever else the learner needs that JSON can hold, by name
+    arrays : its arrays by name
     """
 
-    state: State
-    history: History
     identity: dict[str, Any]
+    history: History
+    numbers: dict[str, Any]
+    arrays: Mapping[str, Array]
+
+    def array(self, name: str, like: Array) -> Array:
+        """A copy of one of the arrays in the library and on the device of `like`."""
+        return array_namespace(like).asarray(self.arrays[name], device=device_of(like), copy=True)
+
+
+class CheckpointFile(NamedTuple):
+    """Where the checkpoints of a run go; no path, no checkpoints.
+
+    Attributes
+    ----------
+    path : path of the file
+    every : after how many steps it is written anew
+    resume : whether a run goes on from the file if it exists
+    """
+
+    path: str | Path | None
+    every: int
+    resume: bool
+
+    def checked(self) -> CheckpointFile:
+        """The same, if a checkpoint can be written there without replacing anything but a checkpoint."""
+        checks.require_count(self.every, "checkpoint_every", minimum=1)
+        if self.path is None:
+            if self.resume:
+                raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
+            return self
+        checks.require_folder(self.path)
+        if not self.resume and Path(self.path).exists() and archive_kind(self.path) != CHECKPOINT:
+            raise FileExistsError(
+                f"{self.path} exists already and is not a {CHECKPOINT}: choose another name."
+            )
+        return self
+
+    def is_due(self, n_steps: int) -> bool:
+        """Whether a checkpoint is to be written after so many steps."""
+        return self.path is not None and n_steps % self.every == 0
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write the checkpoint in one step; an older one at the same place stays whole until then."""
+        if self.path is None:
+            return
+        history = checkpoint.history
+        facts = {
+            "identity": checkpoint.identity,
+            "history": {name: [getattr(record, name) for record in history] for name in Record._fields},
+            "numbers": checkpoint.numbers,
+        }
+        arrays = {name: to_numpy(array) for name, array in checkpoint.arrays.items()}
+        write_archive(self.path, CHECKPOINT, arrays, facts)
+
+    def load(self, expected: Mapping[str, Any]) -> Checkpoint | None:
+        """The checkpoint to go on from, if it is of the same run; None if there is none."""
+        if not self.resume or self.path is None or not Path(self.path).is_file():
+            return None
+        arrays, facts = read_archive(self.path, CHECKPOINT)
+        with self.explaining_damage():
+            self.require_same_run(facts["identity"], expected)
+            columns = [facts["history"][name] for name in Record._fields]
+            history = History(Record(*values) for values in zip(*columns, strict=True))
+            return Checkpoint(dict(facts["identity"]), history, dict(facts["numbers"]), arrays)
+
+    @contextmanager
+    def explaining_damage(self) -> Iterator[None]:
+        """While a checkpoint is read: what it lacks is told in a sentence."""
+        try:
+            yield
+        except (KeyError, TypeError, AttributeError) as error:
+            raise DictionaryFileError(f"{self.path} is damaged: it lacks {error}.") from error
+
+    def require_same_run(self, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+        """Refuse a checkpoint that differs in what is expected."""
+        differing = [name for name, value in expected.items() if found.get(name) != value]
+        if differing:
+            raise ValueError(
+                f"The checkpoint {self.path} belongs to another run (different {', '.join(differing)}): "
+                f"use the same data and settings, or another file."
+            )
 
 
 def fingerprint(patches: Array) -> str:
     """A short name for the training data: the same data gives the same name."""
     array = np.ascontiguousarray(to_numpy(patches))
     return f"{array.shape} {array.dtype} " + hashlib.blake2b(array.tobytes(), digest_size=16).hexdigest()
-
-
-def require_replaceable(path: str | Path, kind: str = CHECKPOINT) -> None:
-    """A new run may replace an old checkpoint of its kind, and no other file."""
-    if Path(path).exists() and archive_kind(path) != kind:
-        raise FileExistsError(f"{path} exists already and is not a {kind}: choose another name.")
-
-
-def save_checkpoint(path: str | Path, checkpoint: Checkpoint) -> None:
-    """Write the checkpoint in one step; an older one at the same place stays whole until then."""
-    state = checkpoint.state
-    arrays = {
-        f"{name}{k}": to_numpy(block)
-        for name in _POINTS
-        for k, block in enumerate(getattr(state, name).blocks())
-    }
-    numbers = {name: value for name, value in vars(state).items() if name not in _POINTS}
-    facts = {"state": numbers, "history": list(checkpoint.history), "identity": checkpoint.identity}
-    write_archive(path, CHECKPOINT, arrays, facts)
-
-
-def load_checkpoint(path: str | Path, identity: dict[str, Any], like: Array) -> Checkpoint:
-    """Read a checkpoint into the library and device of `like`, if it belongs to the same run."""
-    arrays, facts = read_archive(path, CHECKPOINT)
-    try:
-        return _restored(path, arrays, facts, identity, like)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DictionaryFileError(f"{path} is damaged: it lacks {error}.") from error
-
-
-def require_same_run(path: str | Path, found: dict[str, Any], expected: dict[str, Any]) -> None:
-    """Refuse a checkpoint that differs in what is expected."""
-    differing = [name for name, value in expected.items() if found[name] != value]
-    if differing:
-        raise ValueError(
-            f"The checkpoint {path} belongs to another run (different {', '.join(differing)}): "
-            f"use the same data and settings, or another file."
-        )
-
-
-def _restored(
-    path: str | Path, arrays: dict[str, np.ndarray], facts: dict[str, Any], identity: dict, like: Array
-) -> Checkpoint:
-    require_same_run(path, facts["identity"], identity)
-    xp, device = array_namespace(like), device_of(like)
-    n_blocks = like.ndim  # codes and one factor per axis of a patch
-    points: dict[str, Any] = {
-        name: Point.from_blocks(
-            *(xp.asarray(arrays[f"{name}{k}"], device=device, copy=True) for k in range(n_blocks))
-        )
-        for name in _POINTS
-    }
-    numbers: dict[str, Any] = dict(facts["state"])
-    numbers["terms"], numbers["reference"] = Terms(*numbers["terms"]), Reference(*numbers["reference"])
-    history = History(Record(*record) for record in facts["history"])
-    return Checkpoint(State(**points, **numbers), history, facts["identity"])

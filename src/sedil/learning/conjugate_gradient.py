@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
 
-from sedil.learning.line import Line
+from sedil.learning.geodesic_search import GeodesicSearch
 from sedil.learning.line_search import LineSearch, Reference, initial_size, next_size, search
 from sedil.manifold import Point, ProductManifold, negate
 from sedil.objective import Objective, Terms
@@ -42,39 +41,33 @@ class State:
 
 def start(objective: Objective, manifold: ProductManifold, point: Point) -> State:
     """State at the initial point. Paper: Algorithm 2, the block "Set"."""
-    evaluation = objective.at(point)
-    gradient = manifold.riemannian_gradient(point, evaluation.gradient())
-    return first_state(
-        point, gradient, evaluation.terms, manifold.inner(gradient, gradient), negate(gradient)
-    )
-
-
-def first_state(point: Point, gradient: Point, terms: Terms, squared: float, direction: Point) -> State:
-    """State before the first step, `squared` being the squared length of the gradient."""
+    evaluation, found = objective.at(point, manifold.codes_weight)
+    slopes = manifold.gradient_of_factors(point.factors, found.factor_gradients)
+    squared = manifold.inner(found.new_squared, slopes, slopes)
+    gradient = Point(found.gradient, slopes)
     return State(
-        point=point,
+        point=Point(found.codes, point.factors),
         gradient=gradient,
-        direction=direction,
-        terms=terms,
+        direction=negate(gradient),
+        terms=evaluation.terms,
         gradient_norm=sqrt(squared),
         slope=-squared,
         step_size=0.0,
         next_step_size=None,
-        reference=Reference(terms.total),
+        reference=Reference(evaluation.value),
         iteration=0,
     )
 
 
 def advance(
-    objective: Any, manifold: ProductManifold, state: State, constants: LineSearch, line: Any = Line
+    objective: Objective, manifold: ProductManifold, state: State, constants: LineSearch
 ) -> State | None:
     """One iteration of Algorithm 2, or None if no step along any direction brings progress.
 
-    `line` makes the geodesic to search from `objective`, `manifold` and the point, direction and gradient.
-    A fused one reuses the arrays of `state`, which must not be used afterwards.
+    The engine may reuse the arrays of `state`, which must not be used afterwards.
     """
     for direction, slope, first_size in _descent_directions(state):
-        geodesic = line(objective, manifold, state.point, direction, state.gradient)
+        geodesic = GeodesicSearch(objective, manifold, state.point, direction, state.gradient)
         step = search(geodesic.evaluate, state.reference.value, slope, first_size, constants)
         if step is not None:
             break
@@ -100,6 +93,17 @@ def advance(
         reference=state.reference.including(step.evaluation.value, constants.eta),
         iteration=state.iteration + 1,
     )
+
+
+def descend(objective: Objective, manifold: ProductManifold, point: Point, iterations: int) -> State:
+    """So many iterations of Algorithm 2 from `point`, fewer if there is no progress any more."""
+    state = start(objective, manifold, point)
+    for _ in range(iterations):
+        following = advance(objective, manifold, state, LineSearch())
+        if following is None:
+            break
+        state = following
+    return state
 
 
 def hybrid_beta(

@@ -20,13 +20,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
 from sys import float_info
+from typing import Any, Literal, NamedTuple
 
-from sedil.checks import require_choice, require_count, require_positive
+from array_api_compat import array_namespace
+
+from sedil.arrays import Array
+from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
+from sedil.engines.contract import Effort
+from sedil.learning.metrics import METRICS, MetricName
+from sedil.manifold import ProductManifold
 from sedil.objective import Weights
+
+PresetName = Literal["data", "paper"]
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
+FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
 
 
 def from_data(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
@@ -42,28 +52,63 @@ def from_paper(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float
     return Weights(100.0, weight, weight)
 
 
-PRESETS: dict[str, Callable[..., Weights]] = {"data": from_data, "paper": from_paper}
+PRESETS: dict[PresetName, Callable[..., Weights]] = {"data": from_data, "paper": from_paper}
 
 
 def default_atoms(patch_shape: Sequence[int]) -> tuple[int, ...]:
-    """Twice as many atoms as entries along each axis, as in the paper; one where there is one entry."""
-    return tuple(1 if side == 1 else 2 * side for side in patch_shape)
+    """Twice the length along each axis, and four times for one axis alone: both are the paper's 64 -> 256.
+
+    An axis of length 1 has one atom.
+    """
+    times = 4 if len(patch_shape) == 1 else 2
+    return tuple(1 if side == 1 else times * side for side in patch_shape)
 
 
-def choose_weights(
-    preset: str,
-    patch_shape: Sequence[int],
-    n_atoms: Sequence[int],
-    energy: float,
-    **given: float | None,
-) -> Weights:
-    """Weights of the preset, with those `given` by the caller in place of its own."""
-    weights = PRESETS[require_choice(preset, "preset", tuple(PRESETS))](patch_shape, n_atoms, energy)
-    for name, value in given.items():
-        if value is not None:
-            require_positive(value, name, zero_allowed=name != "sparsity_scale")
-            weights = weights._replace(**{name: float(value)})
-    return weights
+def choose_atoms(n_atoms: int | Sequence[int] | None, patch_shape: Sequence[int]) -> tuple[int, ...]:
+    """Atoms of each factor as asked for, else the default; refused if there is no way to learn so many."""
+    counts = default_atoms(patch_shape) if n_atoms is None else atom_counts(n_atoms, patch_shape)
+    require_affordable(patch_shape, counts)
+    for axis, (length, count) in enumerate(zip(patch_shape, counts, strict=True)):
+        if length == 1 and count > 1:
+            raise ValueError(
+                f"Patch axis {axis} has length 1, where all atoms are equal: n_atoms must be 1 there, "
+                f"got {count}. Drop the axis or set n_atoms[{axis}] = 1."
+            )
+    return counts
+
+
+class CostSettings(NamedTuple):
+    """What decides the cost and its metric, as users say it; weights that are None are the preset's."""
+
+    preset: PresetName = "data"
+    sparsity_scale: float | None = None
+    sparsity_weight: float | None = None
+    coherence_weight: float | None = None
+    metric: MetricName = "balanced"
+
+    def weights(self, patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
+        """Weights of the preset, with those that are given in place of its own."""
+        require_choice(self.preset, "preset", tuple(PRESETS))
+        weights = PRESETS[self.preset](patch_shape, n_atoms, energy)
+        for name in Weights._fields:
+            value = getattr(self, name)
+            if value is not None:
+                require_positive(value, name, zero_allowed=name != "sparsity_scale")
+                weights = weights._replace(**{name: float(value)})
+        return weights
+
+    def manifold(
+        self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+    ) -> ProductManifold:
+        """The manifold with the metric of that name."""
+        require_choice(self.metric, "metric", tuple(METRICS))
+        return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
+
+    def as_facts(self) -> dict[str, Any]:
+        """The same as plain facts that JSON can hold."""
+        given = {name: getattr(self, name) for name in Weights._fields}
+        plain = {name: value if value is None else float(value) for name, value in given.items()}
+        return self._asdict() | plain
 
 
 def smoothed(weights: Weights) -> Weights:
@@ -74,7 +119,7 @@ def smoothed(weights: Weights) -> Weights:
     )
 
 
-def choose_warm_up(warm_up: int | None, preset: str, has_dictionary: bool, max_iterations: int) -> int:
+def choose_warm_up(warm_up: int | None, preset: PresetName, has_dictionary: bool, max_iterations: int) -> int:
     """Iterations of the warm-up: as given, else none for the paper or a given dictionary, else a fifth."""
     if warm_up is not None:
         return require_count(warm_up, "warm_up")
@@ -96,3 +141,18 @@ def smallest_coefficient(weights: Weights) -> float:
     # At or below 1/2 the only root is zero: every coefficient is worth keeping, if shrunk.
     smallest = max(squared, relative, float_info.min)
     return sqrt(smallest / weights.sparsity_scale)
+
+
+def mean_energy(patches: Array) -> float:
+    """Mean squared length of a patch; an error if every patch is zero."""
+    xp = array_namespace(patches)
+    largest = float(xp.max(xp.abs(patches)))
+    if largest == 0:
+        raise ValueError("Every patch is zero: there is nothing to learn from.")
+    limits = xp.finfo(patches.dtype)
+    if not limits.smallest_normal**0.25 < largest < limits.max**0.25:
+        raise ValueError(
+            f"The largest entry of the patches is {largest:.3g}, too large or too small to square in "
+            f"{patches.dtype}: rescale them, for example by their largest value."
+        )
+    return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite
+from numbers import Integral
+from typing import Literal, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -11,8 +14,12 @@ from array_api_compat import device as device_of
 from sedil import spheres
 from sedil.analytic import odct_factor
 from sedil.arrays import Array, to_numpy
-from sedil.checks import require_choice
 from sedil.dictionary import SeparableDictionary
+from sedil.learning.checkpoint import fingerprint
+from sedil.objective import Weights, total_coherence
+from sedil.pretrained import DictionaryLike, as_dictionary
+
+StartName = Literal["random", "odct", "data"]
 
 _CANDIDATES = 4096  # fibres of the data to draw atoms from
 
@@ -50,25 +57,76 @@ def data_atoms(patches: Array, axis: int, count: int, rng: np.random.Generator) 
     return np.column_stack([*atoms, filling])
 
 
-STARTS: dict[str, Callable[..., np.ndarray]] = {
+STARTS: dict[StartName, Callable[..., np.ndarray]] = {
     "random": random_atoms,
     "odct": cosine_atoms,
     "data": data_atoms,
 }
 
 
+class Start(NamedTuple):
+    """Where a run starts.
+
+    Attributes
+    ----------
+    origin : a name in `STARTS`, or a dictionary
+    random_state : what atoms are drawn with
+    """
+
+    origin: StartName | SeparableDictionary
+    random_state: int | np.random.Generator | None
+
+    @classmethod
+    def checked(
+        cls, initial: StartName | DictionaryLike, random_state: int | np.random.Generator | None
+    ) -> Start:
+        """From what a user passes; an unknown name lists the known ones."""
+        if isinstance(initial, str) and initial in STARTS:
+            return cls(initial, random_state)
+        try:
+            return cls(as_dictionary(initial), random_state)
+        except (FileNotFoundError, TypeError) as error:
+            known = ", ".join(map(repr, STARTS))
+            raise ValueError(f"initial must be one of {known} or a dictionary. {error}") from error
+
+    @property
+    def is_dictionary(self) -> bool:
+        """Whether it is a given dictionary, and not drawn."""
+        return isinstance(self.origin, SeparableDictionary)
+
+    def describe(self) -> str:
+        """Where a run started, for the record and to tell one run from another."""
+        if isinstance(self.origin, SeparableDictionary):
+            return "dictionary " + " ".join(fingerprint(factor) for factor in self.origin.factors)
+        seed = f" {self.random_state}" if isinstance(self.random_state, Integral) else ""
+        return f"{self.origin}{seed}"
+
+    def factors(self, patches: Array, n_atoms: Sequence[int], weights: Weights) -> tuple[Array, ...]:
+        """Factors to start from; refused if two of their atoms coincide, where the barrier is infinite."""
+        rng = np.random.default_rng(self.random_state)
+        factors = initial_factors(self.origin, patches, n_atoms, rng)
+        if weights.coherence_weight and not isfinite(total_coherence(factors)):
+            raise ValueError(
+                "Two atoms of a factor of the initial dictionary coincide, where the coherence barrier is "
+                'infinite: start from other atoms (initial="random") or set coherence_weight=0.'
+            )
+        return factors
+
+
 def initial_factors(
-    start: str | SeparableDictionary, patches: Array, n_atoms: Sequence[int], rng: np.random.Generator
+    origin: StartName | SeparableDictionary,
+    patches: Array,
+    n_atoms: Sequence[int],
+    rng: np.random.Generator,
 ) -> tuple[Array, ...]:
     """Factors with unit columns, in the library, precision and device of `patches` ``(n, *patch_shape)``."""
-    if isinstance(start, SeparableDictionary):
+    if isinstance(origin, SeparableDictionary):
         wanted = (tuple(patches.shape[1:]), tuple(n_atoms))
-        if (start.patch_shape, start.n_atoms) != wanted:
+        if (origin.patch_shape, origin.n_atoms) != wanted:
             raise ValueError(
-                f"The initial dictionary has patches {start.patch_shape} and atoms {start.n_atoms}, "
+                f"The initial dictionary has patches {origin.patch_shape} and atoms {origin.n_atoms}, "
                 f"but {wanted[0]} and {wanted[1]} are to be learned."
             )
-        return start.like(patches).factors
-    draw = STARTS[require_choice(start, "initial", tuple(STARTS))]
-    factors = [draw(patches, axis, count, rng) for axis, count in enumerate(n_atoms)]
+        return origin.like(patches).factors
+    factors = [STARTS[origin](patches, axis, count, rng) for axis, count in enumerate(n_atoms)]
     return SeparableDictionary(factors).like(patches).factors

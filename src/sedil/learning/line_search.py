@@ -11,7 +11,7 @@ from math import ceil, isfinite, log
 from typing import NamedTuple
 
 from sedil.checks import require_between
-from sedil.learning.line import Cost
+from sedil.objective import Evaluation
 
 _SHORTEST = 1e-16  # of the first trial: below the resolution of float64 no step helps any more
 _MOST_TRIALS = 100  # for c1 near 1, which shrinks too slowly to get there
@@ -60,11 +60,11 @@ class Step(NamedTuple):
     """An accepted step: its length and the cost at its end."""
 
     size: float
-    evaluation: Cost
+    evaluation: Evaluation
 
 
 def search(
-    evaluate: Callable[[float], Cost],
+    evaluate: Callable[[float], Evaluation],
     reference: float,
     slope: float,
     first_size: float,

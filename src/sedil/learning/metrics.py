@@ -16,9 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Literal
 
-from sedil.checks import require_choice
 from sedil.manifold import ProductManifold
+
+MetricName = Literal["balanced", "paper"]
 
 
 def balanced(
@@ -36,9 +38,4 @@ def paper(
     return ProductManifold(1.0, (1.0,) * len(n_atoms))
 
 
-METRICS: dict[str, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
-
-
-def metric(name: str, *sizes: object) -> ProductManifold:
-    """The manifold with the metric of that name; an unknown name lists the known ones."""
-    return METRICS[require_choice(name, "metric", tuple(METRICS))](*sizes)
+METRICS: dict[MetricName, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}

@@ -19,33 +19,40 @@ is the factors and a few numbers; codes are forgotten.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks, spheres
-from sedil.arrays import Array
+from sedil.arrays import Array, in_precision
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import choose_engine
-from sedil.learning.conjugate_gradient import State
-from sedil.learning.defaults import choose_weights, smallest_coefficient
-from sedil.learning.engines import LearningEngine, descend, learning_engine
-from sedil.learning.initial import initial_factors
-from sedil.learning.learn import mean_energy, require_finite_barrier, require_learnable
-from sedil.learning.metrics import metric as named_metric
+from sedil.engines import EngineName, choose_engine
+from sedil.learning.batches import nan_for_masked
+from sedil.learning.conjugate_gradient import State, descend
+from sedil.learning.defaults import (
+    FIRST_CODES,
+    CostSettings,
+    PresetName,
+    choose_atoms,
+    mean_energy,
+    smallest_coefficient,
+)
+from sedil.learning.initial import Start, StartName
+from sedil.learning.metrics import MetricName
 from sedil.learning.result import History, Record
 from sedil.manifold import Point
-from sedil.objective import Weights, mutual_coherence
+from sedil.objective import Objective, Weights, mutual_coherence
+from sedil.pretrained import DictionaryLike
 
 FULL_STEPS = 12
 BATCH_ITERATIONS = 40
 _MEMORY = 0.9  # of the running mean of costs in the history
 
 
-class Samples(NamedTuple):
+class FilledBatch(NamedTuple):
     """A batch fit for learning: real numbers, zeros where entries are missing (True in `mask`)."""
 
     patches: Array
@@ -65,15 +72,19 @@ class MiniBatchLearner:
 
     Parameters
     ----------
-    n_atoms : int or one int per patch axis
+    n_atoms : int or one int per patch axis, optional
     batch_iterations : int, default 40
         Iterations of Algorithm 2 on each batch.
     initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, random_state, engine, threads
         As in `sedil.learn`. Weights of the preset "data" are derived from the first batch.
+    dtype : {"float32", "float64"}, optional
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Attributes
     ----------
-    factors : tuple of arrays, or None before the first batch
+    factors : tuple of arrays in the precision that is computed in, or None before the first batch
     weights : Weights, or None before the first batch
     n_samples : int
         Samples seen; to start from a dictionary that many samples stand behind, set it beforehand.
@@ -98,34 +109,31 @@ class MiniBatchLearner:
 
     def __init__(
         self,
-        n_atoms: int | Sequence[int],
+        n_atoms: int | Sequence[int] | None = None,
         *,
         batch_iterations: int = BATCH_ITERATIONS,
-        initial: str | SeparableDictionary = "random",
-        preset: str = "data",
+        initial: StartName | DictionaryLike = "random",
+        preset: PresetName = "data",
         sparsity_scale: float | None = None,
         sparsity_weight: float | None = None,
         coherence_weight: float | None = None,
-        metric: str = "balanced",
+        metric: MetricName = "balanced",
         random_state: int | np.random.Generator | None = None,
-        engine: str | None = None,
+        engine: EngineName | None = None,
         threads: int | None = None,
+        dtype: Literal["float32", "float64"] | None = None,
     ) -> None:
         self.n_atoms = n_atoms
         self.batch_iterations = checks.require_count(batch_iterations, "batch_iterations", minimum=1)
         self.initial = initial
-        self.preset = preset
-        self.given = {
-            "sparsity_scale": sparsity_scale,
-            "sparsity_weight": sparsity_weight,
-            "coherence_weight": coherence_weight,
-        }
-        self.metric = metric
+        self.cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
         self.random_state = random_state
         self.engine = engine
-        self.threads = None if threads is None else checks.require_count(threads, "threads", minimum=1)
+        self.threads = checks.require_threads(threads)
+        self.dtype = dtype
         self.factors: tuple[Array, ...] | None = None
         self.weights: Weights | None = None
+        self.result_dtype = "float32"
         self.energy = 0.0
         self.n_samples = 0
         self.history = History()
@@ -140,19 +148,36 @@ class MiniBatchLearner:
         """What has been learned so far; an error before the first batch."""
         if self.factors is None:
             raise ValueError("There is no dictionary before the first batch: call partial_fit.")
-        return SeparableDictionary(self.factors, normalize=True)
+        return SeparableDictionary(
+            [in_precision(factor, self.result_dtype) for factor in self.factors], normalize=True
+        )
 
     def settings(self) -> dict[str, Any]:
         """How it learns, as plain facts that JSON can hold."""
-        given = {name: value if value is None else float(value) for name, value in self.given.items()}
         return {
-            "n_atoms": np.atleast_1d(self.n_atoms).tolist(),
+            "n_atoms": None if self.n_atoms is None else np.atleast_1d(self.n_atoms).tolist(),
             "batch_iterations": self.batch_iterations,
-            "preset": self.preset,
-            **given,
-            "metric": self.metric,
+            **self.cost.as_facts(),
             "engine": self.engine,
+            "dtype": self.dtype,
         }
+
+    def numbers(self) -> dict[str, Any]:
+        """What it has learned besides factors and history, as plain facts that JSON can hold."""
+        assert self.weights is not None
+        return {
+            "weights": self.weights._asdict(),
+            "energy": self.energy,
+            "n_samples": self.n_samples,
+            "result_dtype": self.result_dtype,
+        }
+
+    def restore(self, factors: tuple[Array, ...], numbers: Mapping[str, Any], history: History) -> None:
+        """Go on where another learner left off."""
+        self.weights = Weights(**numbers["weights"])
+        self.energy, self.n_samples = numbers["energy"], numbers["n_samples"]
+        self.result_dtype = numbers["result_dtype"]
+        self.factors, self.history = factors, history
 
     def partial_fit(self, patches: Array, mask: Array | None = None) -> MiniBatchLearner:
         """Learn from one batch.
@@ -160,7 +185,8 @@ class MiniBatchLearner:
         Parameters
         ----------
         patches : array of shape (n, *patch_shape)
-            As in `sedil.learn`, a few hundred to a few thousand; entries that are NaN count as missing.
+            As in `sedil.learn`, a few hundred to a few thousand; entries that are NaN, or masked in a masked
+            array of NumPy, count as missing.
         mask : boolean array of the shape of `patches`, optional
             True where an entry is missing, whatever it holds. The cost counts known entries only.
 
@@ -169,67 +195,59 @@ class MiniBatchLearner:
         The learner itself.
         """
         began = time.perf_counter()
-        samples = checked_samples(patches, mask)
-        energy = samples.energy()
+        batch = filled_batch(patches, mask, self.dtype)
+        energy = batch.energy()
         if self.factors is None:
-            self._begin(samples, energy)
-        samples = self._matching(samples)
-        engine, state = self._descend(samples)
-        self.n_samples += samples.patches.shape[0]
-        share = min(1.0, FULL_STEPS * samples.patches.shape[0] / self.n_samples)
+            self._begin(batch, energy, checks.floating_dtype(patches))
+        batch = self._matching(batch)
+        n = batch.patches.shape[0]
+        objective, state = self._descend(batch)
+        self.n_samples += n
+        share = min(1.0, FULL_STEPS * n / self.n_samples)
         self.factors = tuple(
             spheres.geodesic(factor, spheres.direction_to(factor, end), share)
             for factor, end in zip(self.factors, state.point.factors, strict=True)  # type: ignore[arg-type]
         )
-        self._remember(state, share, engine.n_evaluations, time.perf_counter() - began)
+        self._remember(state, share, objective.n_evaluations, time.perf_counter() - began)
         return self
 
-    def _begin(self, samples: Samples, energy: float) -> None:
+    def _begin(self, batch: FilledBatch, energy: float, result_dtype: str) -> None:
         """Sizes, weights and first factors, from the first batch."""
-        patch_shape = tuple(samples.patches.shape[1:])
-        counts = checks.atom_counts(self.n_atoms, patch_shape)
-        require_learnable(patch_shape, counts)
-        weights = choose_weights(self.preset, patch_shape, counts, energy, **self.given)
-        named_metric(self.metric, patch_shape, counts, samples.patches.shape[0], energy)  # is it known?
-        patches = samples.patches
-        if self._engine_for(samples, counts) == "fused":
-            patches = np.asarray(patches, np.float32)
-        rng = np.random.default_rng(self.random_state)
-        factors = initial_factors(self.initial, patches, counts, rng)
-        require_finite_barrier(factors, weights)
-        self.factors, self.weights, self.energy = factors, weights, energy
+        patch_shape = tuple(batch.patches.shape[1:])
+        counts = choose_atoms(self.n_atoms, patch_shape)
+        weights = self.cost.weights(patch_shape, counts, energy)
+        self.cost.manifold(patch_shape, counts, batch.patches.shape[0], energy)  # is it known?
+        choose_engine(self.engine, batch.patches, counts, masked=batch.mask is not None)  # and this?
+        start = Start.checked(self.initial, self.random_state)
+        self.factors = start.factors(batch.patches, counts, weights)
+        self.weights, self.energy, self.result_dtype = weights, energy, result_dtype
 
-    def _matching(self, samples: Samples) -> Samples:
+    def _matching(self, batch: FilledBatch) -> FilledBatch:
         """The batch in the precision of the factors, if its shape and library are theirs."""
         factors: Any = self.factors
         patch_shape = tuple(factor.shape[0] for factor in factors)
-        if tuple(samples.patches.shape[1:]) != patch_shape:
+        if tuple(batch.patches.shape[1:]) != patch_shape:
             raise ValueError(
-                f"A batch has patches of shape {tuple(samples.patches.shape[1:])}, the ones before had "
+                f"A batch has patches of shape {tuple(batch.patches.shape[1:])}, the ones before had "
                 f"{patch_shape}: all patches must have one shape."
             )
-        checks.require_same_library(samples.patches, factors[0], "A batch", "the first one")
-        xp = array_namespace(samples.patches)
-        return samples._replace(patches=xp.astype(samples.patches, factors[0].dtype, copy=False))
+        checks.require_same_library(batch.patches, factors[0], "A batch", "the first one")
+        xp = array_namespace(batch.patches)
+        return batch._replace(patches=xp.astype(batch.patches, factors[0].dtype, copy=False))
 
-    def _descend(self, samples: Samples) -> tuple[LearningEngine, State]:
+    def _descend(self, batch: FilledBatch) -> tuple[Objective, State]:
         """Algorithm 2 on one batch, from the current factors and codes that suit them."""
         factors, weights = self.factors, self.weights
         assert factors is not None
         assert weights is not None
-        patch_shape, n = samples.patches.shape[1:], samples.patches.shape[0]
+        patches, mask = batch
         counts = tuple(factor.shape[1] for factor in factors)
-        name = self._engine_for(samples, counts)
-        engine = learning_engine(name, samples.patches, counts, weights, self.threads, samples.mask)
-        codes = engine.sparse_codes(factors, smallest_coefficient(weights))
-        manifold = named_metric(self.metric, patch_shape, counts, n, self.energy)
-        return engine, descend(engine, manifold, Point(codes, factors), self.batch_iterations)
-
-    def _engine_for(self, samples: Samples, counts: Sequence[int]) -> str:
-        """The engine; where entries are missing, the portable one unless the caller wants another."""
-        if self.engine is None and samples.mask is not None:
-            return "portable"
-        return choose_engine(self.engine, samples.patches, counts).name
+        engine = choose_engine(self.engine, patches, counts, masked=mask is not None)
+        samples = engine.training_set(patches, counts, mask, self.threads)
+        codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
+        manifold = self.cost.manifold(patches.shape[1:], counts, patches.shape[0], self.energy)
+        objective = Objective(samples, weights)
+        return objective, descend(objective, manifold, Point(codes, factors), self.batch_iterations)
 
     def _remember(self, state: State, share: float, n_evaluations: int, seconds: float) -> None:
         last = self.history[-1] if len(self.history) else None
@@ -250,23 +268,17 @@ class MiniBatchLearner:
         )
 
 
-def checked_samples(patches: Array, mask: Array | None) -> Samples:
+def filled_batch(patches: Array, mask: Array | None, dtype: str | None) -> FilledBatch:
     """A batch with zeros in place of missing entries; the mask is None if there are none."""
-    patches = checks.as_real_array(patches, "patches")
+    patches = checks.as_working_array(nan_for_masked(patches), "patches", dtype)
     xp = array_namespace(patches)
     missing = xp.isnan(patches)
     if mask is not None:
-        mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
-        checks.require_boolean(mask, "mask")
-        if tuple(mask.shape) != tuple(patches.shape):
-            raise ValueError(
-                f"mask must have the shape of the patches, {tuple(patches.shape)}, got {tuple(mask.shape)}."
-            )
-        checks.require_same_library(mask, patches, "mask", "patches")
+        mask = checks.require_mask(mask, patches)
         missing = missing | mask
     some, every = bool(xp.any(missing)), bool(xp.all(missing))
     if every and prod(patches.shape):
         raise ValueError("Every entry of a batch is missing: there is nothing to learn from.")
     filled = xp.where(missing, xp.zeros_like(patches), patches) if some else patches
     checks.require_patches(filled)
-    return Samples(filled, missing if some else None)
+    return FilledBatch(filled, missing if some else None)

@@ -3,49 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 import sedil
 from sedil import checks
 from sedil.arrays import Array
-from sedil.dictionary import SeparableDictionary
-from sedil.learning.batches import Batch, Source, open_source
-from sedil.learning.checkpoint import fingerprint, require_same_run
-from sedil.learning.interrupt import Interruption
-from sedil.learning.learn import describe_start, require_place
+from sedil.engines import EngineName
+from sedil.learning.batches import Batch, BatchSource, open_batches
+from sedil.learning.checkpoint import Checkpoint, CheckpointFile, fingerprint
+from sedil.learning.defaults import PresetName
+from sedil.learning.initial import Start, StartName
+from sedil.learning.metrics import MetricName
 from sedil.learning.minibatch import BATCH_ITERATIONS, MiniBatchLearner
-from sedil.learning.minibatch_checkpoint import MINIBATCH_CHECKPOINT, Saved, load_minibatch, save_minibatch
-from sedil.learning.result import LearningResult, StopReason
-from sedil.learning.run import Callback, Progress
+from sedil.learning.result import History, LearningResult, StopReason, learned_dictionary
+from sedil.learning.run import run
+from sedil.pretrained import DictionaryLike
+from sedil.progress import ProgressOption
 
 
 def learn_minibatch(
     patches: Array | str | Path | Sequence[Any] | Iterable[Array] | Callable[[], Iterable[Array]],
-    n_atoms: int | Sequence[int],
+    n_atoms: int | Sequence[int] | None = None,
     *,
     mask: Array | str | Path | Sequence[Any] | None = None,
     batch_size: int = 1000,
     n_epochs: int = 1,
     max_batches: int | None = None,
     batch_iterations: int = BATCH_ITERATIONS,
-    initial: str | SeparableDictionary = "random",
-    preset: str = "data",
+    initial: StartName | DictionaryLike = "random",
+    preset: PresetName = "data",
     sparsity_scale: float | None = None,
     sparsity_weight: float | None = None,
     coherence_weight: float | None = None,
-    metric: str = "balanced",
+    metric: MetricName = "balanced",
     random_state: int | np.random.Generator | None = None,
-    callback: Callback | None = None,
+    progress: ProgressOption = False,
     checkpoint: str | Path | None = None,
     checkpoint_every: int = 20,
     resume: bool = False,
-    engine: str | None = None,
+    engine: EngineName | None = None,
     threads: int | None = None,
+    dtype: Literal["float32", "float64"] | None = None,
 ) -> LearningResult:
     r"""Learn a separable dictionary from data of any size, a batch at a time.
 
@@ -63,8 +65,9 @@ def learn_minibatch(
         - a function that returns such an iterable, called once an epoch.
 
         Rows of arrays are shuffled, those of iterables taken as they come. Prepare patches as for
-        `sedil.learn`. Entries that are NaN count as missing.
-    n_atoms : int or one int per patch axis
+        `sedil.learn`. Entries that are NaN, or masked in a masked array of NumPy, count as missing.
+    n_atoms : int or one int per patch axis, optional
+        As in `sedil.learn`.
     mask : boolean array of the shape of `patches`, or like those a file or a list, optional
         True where an entry is missing. The cost counts known entries only.
     batch_size : int, default 1000
@@ -79,8 +82,9 @@ def learn_minibatch(
         As in `sedil.learn`; weights of the preset "data" are derived from the first batch.
     random_state : int, numpy.random.Generator or None
         Source of the initial factors and of the order of rows; an int makes the run repeatable.
-    callback : callable, optional
-        Called with a `Progress` after each batch; returning True stops the run.
+    progress : bool or callable, default False
+        True shows a bar in a terminal or a notebook. A function is called with a `sedil.progress.Progress`
+        after each batch; returning True stops the run.
     checkpoint : path, optional
         File for the state of the run, written every `checkpoint_every` batches and at the end.
     checkpoint_every : int, default 20
@@ -90,6 +94,10 @@ def learn_minibatch(
         of an uninterrupted run, to the bit.
     engine, threads
         As in `sedil.learn`. Batches with missing entries need the portable engine and get it by default.
+    dtype : {"float32", "float64"}, optional
+        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
+        and its own for any other array. Results come back in the precision of the input, or in float32 for
+        whole numbers.
 
     Returns
     -------
@@ -114,10 +122,9 @@ def learn_minibatch(
     """
     batch_size = checks.require_count(batch_size, "batch_size", minimum=1)
     checks.require_count(n_epochs, "n_epochs", minimum=1)
-    checks.require_count(checkpoint_every, "checkpoint_every", minimum=1)
     if max_batches is not None:
         checks.require_count(max_batches, "max_batches", minimum=1)
-    require_place(checkpoint, resume, MINIBATCH_CHECKPOINT)
+    file = CheckpointFile(checkpoint, checkpoint_every, resume).checked()
     learner = MiniBatchLearner(
         n_atoms,
         batch_iterations=batch_iterations,
@@ -129,28 +136,21 @@ def learn_minibatch(
         metric=metric,
         engine=engine,
         threads=threads,
+        dtype=dtype,
     )
-    identity = learner.settings() | {
-        "batch_size": batch_size,
-        "start": describe_start(initial, random_state),
-    }
-    saved = load_minibatch(checkpoint) if resume and checkpoint and Path(checkpoint).is_file() else None
-    if saved is not None:
-        require_same_run(str(checkpoint), saved.identity, identity)
-    seed = saved.seed if saved else _seed(random_state)
+    start = Start.checked(initial, random_state).describe()
+    identity = {"learner": "mini-batch", **learner.settings(), "batch_size": batch_size, "start": start}
+    saved = file.load(identity)
+    with file.explaining_damage():
+        seed = _seed(random_state) if saved is None else int(saved.numbers["seed"])
     learner.random_state = seed
-    run = _Run(
-        learner,
-        open_source(patches, mask, batch_size, n_epochs, seed),
-        max_batches,
-        callback,
-        checkpoint,
-        checkpoint_every,
-        identity,
-        seed,
-    )
-    reason = run.until_it_stops(saved)
-    return run.result(reason, identity | {"n_epochs": n_epochs})
+    source = open_batches(patches, mask, batch_size, n_epochs, seed)
+    batches = BatchLearner(learner, source, max_batches, seed, keeps_track=checkpoint is not None)
+    if saved is not None:
+        with file.explaining_damage():
+            batches.restore(saved, file)
+    reason = run(batches, progress, file, identity)
+    return batches.result(reason, identity | {"n_epochs": n_epochs})
 
 
 def _seed(random_state: int | np.random.Generator | None) -> int:
@@ -159,60 +159,83 @@ def _seed(random_state: int | np.random.Generator | None) -> int:
     return int(np.random.default_rng(random_state).integers(2**63))
 
 
-def _fingerprint(batch: Batch) -> str:
-    return " ".join(fingerprint(array) for array in batch if array is not None)
+class BatchLearner:
+    """A learner and the batches that it learns from, for `sedil.learning.run.run` to drive, in one phase.
 
+    `keeps_track` if checkpoints are wanted, for which each batch gets a fingerprint.
+    """
 
-@dataclass
-class _Run:
-    """A learner, its data, and the bookkeeping around them."""
+    unit = "batches"
+    has_next_phase = False
 
-    learner: MiniBatchLearner
-    source: Source
-    max_batches: int | None
-    callback: Callback | None
-    checkpoint: str | Path | None
-    checkpoint_every: int
-    identity: dict[str, Any]
-    seed: int
-    last_batch: str = ""
+    def __init__(
+        self,
+        learner: MiniBatchLearner,
+        source: BatchSource,
+        max_batches: int | None,
+        seed: int,
+        *,
+        keeps_track: bool,
+    ) -> None:
+        self._learner, self._source, self._batches = learner, source, source.after(0)
+        self._max_batches, self._seed, self._keeps_track = max_batches, seed, keeps_track
+        self._last_batch = ""
 
-    def until_it_stops(self, saved: Saved | None) -> StopReason:
-        """Learn from all batches that are left."""
-        n_saved = 0
-        batches = self.source.after(0)
-        if saved is not None:
-            n_saved = len(saved.history)
-            batches = self.source.after(n_saved - 1)
-            self._restore(saved, next(batches, None))
-        if self._is_full():
-            return StopReason.BATCHES
-        reason = None
-        with Interruption() as interruption:
-            for batch in batches:
-                self.learner.partial_fit(*batch)
-                self.last_batch = _fingerprint(batch) if self.checkpoint else ""
-                if self.learner.n_batches % self.checkpoint_every == 0:
-                    self._save()
-                reason = self._reason_to_stop(interruption)
-                if reason is not None:
-                    break
-        if self.learner.n_batches == 0:
-            raise ValueError("The data is empty: not one batch came.")
-        if self.learner.n_batches > n_saved:
-            self._save()
-        return reason or StopReason.DATA
+    @property
+    def history(self) -> History:
+        """One record per batch."""
+        return self._learner.history
+
+    @property
+    def factors(self) -> tuple[Array, ...]:
+        """The factors at present."""
+        return self._learner.factors or ()
 
     @property
     def total(self) -> int | None:
         """Batches in the whole run, if known."""
-        limits = [limit for limit in (self.max_batches, self.source.n_batches) if limit is not None]
+        limits = [limit for limit in (self._max_batches, self._source.n_batches) if limit is not None]
         return min(limits, default=None)
 
+    def begin_next_phase(self) -> None:
+        """There is none."""
+
+    def step(self) -> StopReason | None:
+        """Learn from the next batch."""
+        batch = next(self._batches, None)
+        if batch is None:
+            if not len(self.history):
+                raise ValueError("The data is empty: not one batch came.")
+            return StopReason.DATA
+        self._learner.partial_fit(*batch)
+        self._last_batch = _fingerprint(batch) if self._keeps_track else ""
+        return None
+
+    def reason_to_stop(self) -> StopReason | None:
+        """Whether there have been as many batches as were asked for."""
+        is_full = self._max_batches is not None and len(self.history) >= self._max_batches
+        return StopReason.BATCHES if is_full else None
+
+    def checkpoint(self, identity: dict[str, Any]) -> Checkpoint:
+        """All that is needed to go on from here; codes are not."""
+        numbers = self._learner.numbers() | {"seed": self._seed, "last_batch": self._last_batch}
+        arrays = {f"factor{k}": factor for k, factor in enumerate(self.factors)}
+        return Checkpoint(identity, self.history, numbers, arrays)
+
+    def restore(self, saved: Checkpoint, file: CheckpointFile) -> None:
+        """Go on where a checkpoint left off, if the data gives the last batch again."""
+        self._batches = self._source.after(len(saved.history) - 1)
+        last = next(self._batches, None)
+        self._last_batch = saved.numbers["last_batch"]
+        came = None if last is None else _fingerprint(last)
+        file.require_same_run({"data": self._last_batch}, {"data": came})
+        assert last is not None
+        factors = tuple(saved.array(f"factor{k}", last.patches) for k in range(len(saved.arrays)))
+        self._learner.restore(factors, saved.numbers, saved.history)
+
     def result(self, reason: StopReason, settings: dict[str, Any]) -> LearningResult:
-        """The result, with the dictionary's own account of how it was learned."""
-        learner = self.learner
-        last = learner.history[-1]
+        """What was learned, with the dictionary's own account of how."""
+        learner, last = self._learner, self.history[-1]
         assert learner.weights is not None
         info = {
             "method": "separable dictionary learning, mini-batches",
@@ -224,32 +247,9 @@ class _Run:
             "stop_reason": str(reason),
             "sedil": sedil.__version__,
         }
-        dictionary = SeparableDictionary(learner.factors, info=info)  # type: ignore[arg-type]
+        dictionary = learned_dictionary(self.factors, learner.result_dtype, info)
         return LearningResult(dictionary, None, learner.history, reason, learner.weights, last.n_evaluations)
 
-    def _restore(self, saved: Saved, last: Batch | None) -> None:
-        """Go on where a checkpoint left off, if the data gives the same `last` batch again."""
-        came = None if last is None else _fingerprint(last)
-        require_same_run(str(self.checkpoint), {"data": saved.last_batch}, {"data": came})
-        assert last is not None
-        saved.restore(self.learner, last.patches)
-        self.last_batch = saved.last_batch
 
-    def _reason_to_stop(self, interruption: Interruption) -> StopReason | None:
-        if self._callback_says_stop():
-            return StopReason.CALLBACK
-        if interruption.requested:
-            return StopReason.INTERRUPTED
-        return StopReason.BATCHES if self._is_full() else None
-
-    def _is_full(self) -> bool:
-        return self.max_batches is not None and self.learner.n_batches >= self.max_batches
-
-    def _callback_says_stop(self) -> bool:
-        if self.callback is None:
-            return False
-        return bool(self.callback(Progress(self.learner.history[-1], self.total, self.learner.factors or ())))
-
-    def _save(self) -> None:
-        if self.checkpoint is not None:
-            save_minibatch(self.checkpoint, self.learner, self.identity, self.seed, self.last_batch)
+def _fingerprint(batch: Batch) -> str:
+    return " ".join(fingerprint(array) for array in batch if array is not None)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil.arrays import Array
+from sedil.arrays import Array, in_precision
 from sedil.dictionary import SeparableDictionary
 from sedil.objective import Weights
 
@@ -21,10 +21,11 @@ class StopReason(StrEnum):
     STALLED = "the cost no longer falls by more than tolerance"
     ITERATIONS = "max_iterations reached"
     NO_PROGRESS = "no step brings the cost down any further"
-    CALLBACK = "the callback asked to stop"
+    PROGRESS = "the progress function asked to stop"
     BATCHES = "max_batches reached"
     DATA = "all data has been seen"
     INTERRUPTED = "interrupted by the user"
+    WARM_UP = "the warm-up is over"  # which ends a phase, never a run
 
 
 class Record(NamedTuple):
@@ -39,7 +40,7 @@ class Record(NamedTuple):
     gradient_norm : length of the Riemannian gradient in the metric
     step_size : alpha, the length of the accepted step
     n_evaluations : evaluations of the cost so far, refused trials included
-    seconds : time spent optimising so far, without callbacks and files
+    seconds : time spent optimising so far, without files and progress functions
     mutual_coherence : Eq. (6) of the current dictionary
     """
 
@@ -82,6 +83,13 @@ class History:
 
     def __repr__(self) -> str:
         return f"<History of {len(self)} records: {', '.join(Record._fields)}>"
+
+
+def learned_dictionary(factors: Sequence[Array], dtype: str, info: Mapping[str, Any]) -> SeparableDictionary:
+    """Learned factors as a dictionary in the precision that the caller's data has."""
+    own = [in_precision(factor, dtype) for factor in factors]
+    is_other = own[0].dtype != factors[0].dtype  # and then unit lengths hold to the old precision only
+    return SeparableDictionary(own, normalize=is_other, info=info)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +10,9 @@ import numpy as np
 
 import sedil
 from sedil.arrays import pack, unpack
+from sedil.engines.contract import TrainingSet
 from sedil.engines.portable import products
+from sedil.engines.portable.training import PortableTrainingSet
 from sedil.learning.defaults import from_data
 from sedil.learning.initial import initial_factors
 from sedil.manifold import Point
@@ -66,34 +69,26 @@ def _bars(found: list[Measurement]) -> list[Bar]:
 
 
 def _fused(setting: Setting, place: Place) -> Contestant:
-    from sedil.learning.fused import FusedLearning, to_blocks
+    from sedil.engines.fused.training import FusedTrainingSet
 
-    objective = FusedLearning(place.patches, _ATOMS, place.weights, setting.threads)
-    codes = to_blocks(place.codes.reshape(len(place.codes), -1))
-    still, gradient = np.zeros_like(codes), np.zeros_like(codes)
-
-    def evaluate() -> tuple[float, float]:
-        # A step of length zero: the codes stay where they are, and their gradient is the Euclidean one.
-        there = objective.place(place.factors)
-        sums, factors, products = objective.gradient_along(there, codes, still, 0.0, gradient, 1.0)
-        return objective.terms(there, *sums).total, float(products[0]) + _squared(*factors)
-
-    return _contestant(OURS, setting, evaluate)
+    training_set = FusedTrainingSet(place.patches, _ATOMS, setting.threads)
+    return _contestant(OURS, setting, _evaluation(training_set, place))
 
 
 def _portable(setting: Setting, place: Place) -> Contestant:
-    objective = Objective(pack(place.patches), place.weights)
-    point = Point(pack(place.codes), place.factors)
+    return _contestant(peers.PORTABLE, setting, _evaluation(PortableTrainingSet(place.patches), place))
 
-    def evaluate() -> tuple[float, Any]:
-        evaluation = objective.at(point)
-        return evaluation.value, evaluation.gradient()
 
-    def judge(result: tuple[float, Any]) -> dict[str, float]:
-        value, gradient = result
-        return _judge((value, _squared(gradient.codes, *gradient.factors)))
+def _evaluation(training_set: TrainingSet, place: Place) -> Callable[[], tuple[float, float]]:
+    objective = Objective(training_set, place.weights)
+    point = Point(training_set.correlations(place.factors), place.factors)
 
-    return _contestant(peers.PORTABLE, setting, evaluate)._replace(judge=judge)
+    def evaluate() -> tuple[float, float]:
+        # Of weight one, so that the gradient of the codes is the Euclidean one.
+        evaluation, gradient = objective.at(point, 1.0)
+        return evaluation.value, gradient.new_squared + _squared(*gradient.factor_gradients)
+
+    return evaluate
 
 
 def _jax(setting: Setting, place: Place) -> Contestant:

@@ -11,7 +11,7 @@ import numpy as np
 
 import sedil
 from sedil.imaging.quality import image_quality
-from sedil.learning.run import Progress
+from sedil.progress import Progress
 from sedil_studies.bench import peers
 from sedil_studies.bench.results import Bar, Measurement, Outcome, named
 from sedil_studies.bench.setting import SIGMA, Scene, Setting, training_images, validation_scene
@@ -168,8 +168,8 @@ def _learn_ours(options: dict[str, Any], lesson: Lesson, stops: tuple[int, ...])
     def look(progress: Progress) -> None:
         nonlocal paused
         stopped = perf_counter()
-        if progress.record.iteration in stops:
-            atoms = [np.array(factor) for factor in progress.factors]
+        if progress.done in stops:
+            atoms = [np.array(factor) for factor in progress.factors or ()]
             dictionary = sedil.SeparableDictionary(atoms, normalize=True)
             looks.append(Look(stopped - began - paused, dictionary))
         paused += perf_counter() - stopped
@@ -179,7 +179,7 @@ def _learn_ours(options: dict[str, Any], lesson: Lesson, stops: tuple[int, ...])
         (_ATOMS, _ATOMS),
         max_batches=max(stops),
         random_state=0,
-        callback=look,
+        progress=look,
         threads=lesson.setting.threads,
         **options,
     )

@@ -68,7 +68,7 @@ def solve_l1(
             lambda part, buffer: solve_rows(task.part(part), buffer, threads=1), task.factors, n, threads
         )
     else:
-        codes, gaps, n_iterations = solve_rows(task, zero_codes(task.factors, n), threads)
+        codes, gaps, n_iterations = solve_rows(task, threads=threads)
         codes = codes.reshape(n, *(factor.shape[1] for factor in task.factors))
     return L1Codes(codes, gaps, int(n_iterations.max(initial=0)))
 
@@ -88,8 +88,15 @@ def _as_task(problem: L1Problem, effort: Effort, solver: Solver, refits: int) ->
     )
 
 
-def solve_rows(task: Task, codes: np.ndarray, threads: int | None) -> Rows:
-    """Solve, with zeros (n, atoms) as the array for the codes."""
+def rows_task(factors: Sequence[np.ndarray], patches: np.ndarray, penalty: float, effort: Effort) -> Task:
+    """The plain problem of patches (n, entries), by FISTA."""
+    known = np.empty((0, patches.shape[1]), np.float32)
+    return Task(factors, patches, penalty, known, None, effort, "fista", 0)
+
+
+def solve_rows(task: Task, codes: np.ndarray | None = None, *, threads: int | None) -> Rows:
+    """Solve; `codes`, if given, are zeros (n, atoms) to be used for the result."""
+    codes = zero_codes(task.factors, len(task.patches)) if codes is None else codes
     if task.initial is not None:
         codes[:] = task.initial
     n = len(task.patches)

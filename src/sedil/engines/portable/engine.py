@@ -27,6 +27,7 @@ from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import CodingResult, LassoProblem
 from sedil.engines.portable.omp import pursuit
 from sedil.engines.portable.refit import refit
+from sedil.engines.portable.training import PortableTrainingSet
 from sedil.patch_grid import Box
 
 _SOLVERS: dict[Solver, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
@@ -105,8 +106,6 @@ class PortableEngine:
         self, patches: Array, n_atoms: Sequence[int], mask: Array | None, threads: int | None
     ) -> TrainingSet:
         """Packed patches to learn from."""
-        from sedil.engines.portable.training import PortableTrainingSet
-
         return PortableTrainingSet(patches, mask)
 
 
