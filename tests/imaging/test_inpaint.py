@@ -169,10 +169,11 @@ def test_image_as_large_as_a_patch_is_coded_whole():
 def test_progress_counts_all_patches(clean):
     calls = []
     mask = random_mask(clean.shape)
-    sedil.inpaint(clean, mask, SMALL, progress=lambda done, total: calls.append((done, total)))
-    done, totals = zip(*calls, strict=True)
-    assert list(done) == sorted(done)
-    assert set(totals) == {done[-1]}
+    sedil.inpaint(clean, mask, SMALL, progress=calls.append)
+    done = [progress.done for progress in calls]
+    assert done == sorted(done)
+    assert {progress.total for progress in calls} == {done[-1]}
+    assert {progress.unit for progress in calls} == {"patches"}
 
 
 def test_patches_without_missing_pixels_do_not_matter(clean):
@@ -210,10 +211,10 @@ MASK = np.eye(20, 24, dtype=bool)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[1.0]], MASK), "image must be a NumPy array, got list"),
-        ((IMAGE, [[True]]), "mask must be a boolean NumPy array, got list"),
+        (([[1.0]], MASK), "image must be a NumPy array or a tensor, got a list"),
+        ((IMAGE, [[True]]), r"mask must have the shape of the data, \(20, 24\), got \(1, 1\)"),
         ((IMAGE, MASK.astype(np.uint8)), "mask must be boolean, .* got dtype uint8: use mask != 0"),
-        ((IMAGE, MASK.T), r"mask must have the shape of the image, \(20, 24\), got \(24, 20\)"),
+        ((IMAGE, MASK.T), r"mask must have the shape of the data, \(20, 24\), got \(24, 20\)"),
         ((IMAGE, np.ones_like(MASK)), "Every pixel is missing: there is nothing to fill it from"),
         ((np.full((20, 24), np.nan), MASK), "image, where it is not missing, must be finite, got 460 NaN"),
         ((IMAGE[:3], MASK[:3], SMALL), r"image of shape \(3, 24\) is smaller than a patch of shape \(4, 4\)"),
