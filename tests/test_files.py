@@ -165,11 +165,11 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
         (
             {"factor0": np.eye(2)},
             facts_of([2], [2], threshold="3"),
-            "its threshold is a str, not a float | None.",
+            "its threshold is a str, not a float, int, None.",
         ),
         ({"factor0": np.eye(2)}, facts_of([2], [2], threshold=-1.0), "threshold must be a finite positive"),
         ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[3]), "signal_shape (3,) does not hold a"),
-        ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[[2]]), "patch_shape must be"),
+        ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[[2]]), "signal_shape must be"),
         ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is a int, not a list."),
         ({"factor0": np.eye(2)}, facts_of("8", [2]), "its patch_shape is a str, not a list."),
         ({"factor0": np.eye(2)}, facts_of([2], [2], "text"), "its info is a str, not a dict."),
