@@ -51,12 +51,17 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     NumPy arrays are computed on in float32, with sums in float64, unless `dtype` says "float64"; arrays of
     other libraries in their own precision, unless `dtype` says another.
     """
-    if dtype is not None:
-        require_choice(dtype, "dtype", PRECISIONS)
+    require_precision(dtype)
     array = as_real_array(values, name)
     xp = array_namespace(array)
     wanted = dtype or ("float32" if isinstance(array, np.ndarray) else None)
     return array if wanted is None else xp.astype(array, getattr(xp, wanted), copy=False)
+
+
+def require_precision(dtype: str | None) -> None:
+    """The name of a precision, or none given."""
+    if dtype is not None:
+        require_choice(dtype, "dtype", PRECISIONS)
 
 
 def result_dtype(values: Any, working: Array) -> Any:

@@ -6,11 +6,16 @@ from typing import Any
 
 from array_api_compat import array_namespace, is_numpy_array
 
+from sedil import checks
 from sedil.arrays import Array, detached
 
 
 def as_pixels(image: Array, dtype: str | None) -> Array:
-    """The image as a new array in the precision that is computed in, by the rule of `as_working_array`."""
+    """The image as a new array in the precision that is computed in.
+
+    The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
+    """
+    checks.require_precision(dtype)
     xp = array_namespace(image)
     if dtype is None and not is_numpy_array(image) and image.dtype == xp.float64:
         dtype = "float64"
