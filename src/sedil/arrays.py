@@ -61,6 +61,11 @@ def in_precision(array: Array, dtype: str) -> Array:
     return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
+def detached(array: Array) -> Array:
+    """The numbers alone: a tensor of torch that is part of a record of gradients is no longer."""
+    return array.detach() if is_torch_array(array) else array
+
+
 def contiguous(array: Array) -> Array:
     """The array in row-major memory."""
     xp = array_namespace(array)

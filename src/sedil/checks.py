@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import device as device_of
 
-from sedil.arrays import Array, in_precision, is_same_kind
+from sedil.arrays import Array, detached, in_precision, is_same_kind
 
 MAX_AXES = 4
 PRECISIONS = ("float32", "float64")
@@ -34,8 +35,7 @@ def as_real_array(values: Any, name: str) -> Array:
             raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
     if isinstance(values, np.ndarray) and values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
-    if is_torch_array(values):
-        values = values.detach()
+    values = detached(values)
     xp = array_namespace(values)
     if values.dtype in (xp.float32, xp.float64):
         return values
@@ -51,8 +51,7 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
     float64 all the same, and arrays of other libraries in their own precision.
     """
-    if dtype is not None:
-        require_choice(dtype, "dtype", PRECISIONS)
+    require_precision(dtype)
     array = as_real_array(values, name)
     default = "float32" if isinstance(array, np.ndarray) else floating_dtype(values)
     with np.errstate(over="ignore"):
@@ -72,6 +71,12 @@ def floating_dtype(values: Any) -> str:
     xp = array_namespace(array)
     is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
     return "float64" if is_wide else "float32"
+
+
+def require_precision(dtype: str | None) -> None:
+    """The name of a precision, or none given."""
+    if dtype is not None:
+        require_choice(dtype, "dtype", PRECISIONS)
 
 
 def is_finite(array: Array) -> bool:
@@ -121,21 +126,23 @@ def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
     _require_trailing_shape(codes, n_atoms, "codes", "they come from sparse_code or analyze")
 
 
-def require_same_library(array: Array, other: Array, name: str, other_name: str) -> None:
+def require_same_library(
+    array: Array, other: Array, name: str, other_name: str, remedy: str = "for example dictionary.like(patches)"
+) -> None:
     """Refuse to mix array libraries or devices."""
     if not is_same_kind(array, other):
         raise TypeError(
             f"{name} is a {_kind(array)} but {other_name} is a {_kind(other)}: use one array library "
-            f"and device, for example dictionary.like(patches)."
+            f"and device, {remedy}."
         )
 
 
-def patch_lengths(patch_shape: int | Sequence[int]) -> tuple[int, ...]:
+def patch_lengths(patch_shape: int | Sequence[int], name: str = "patch_shape") -> tuple[int, ...]:
     """Lengths of the patch axes; a single number is one axis."""
     lengths: Any = (patch_shape,) if isinstance(patch_shape, Integral) else patch_shape
     if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str):
-        raise TypeError(f"patch_shape must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
-    return tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+        raise TypeError(f"{name} must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
+    return tuple(require_count(length, name, minimum=1) for length in lengths)
 
 
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
@@ -188,13 +195,18 @@ def require_folder(path: str | Path) -> None:
 
 def require_mask(mask: Any, like: Array, *other_shapes: tuple[int, ...], name: str = "mask") -> Array:
     """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
-    if not is_array_api_obj(mask):
+    if isinstance(mask, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: give a plain one, for example {name}.filled(True).")
+    is_array = is_array_api_obj(mask)
+    if not is_array:
         mask = np.asarray(mask)
     if mask.dtype != array_namespace(mask).bool:
         raise TypeError(
             f"{name} must be boolean, True where data is missing, got dtype {mask.dtype}: use {name} != 0."
         )
-    require_same_library(mask, like, name, "what it belongs to")
+    if not is_array:
+        mask = array_namespace(like).asarray(mask, device=device_of(like))
+    require_same_library(mask, like, name, "the data", "those of the data")
     allowed = [tuple(like.shape), *other_shapes]
     if tuple(mask.shape) not in allowed:
         shapes = " or ".join(map(str, dict.fromkeys(allowed)))

@@ -30,7 +30,7 @@ _FACTS = {
     "patch_shape": list,
     "n_atoms": list,
     "signal_shape": list,
-    "threshold": float | None,
+    "threshold": float | int | None,
     "info": dict,
 }
 _TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
@@ -250,7 +250,7 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
         if name not in facts:
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
-            wanted = getattr(kind, "__name__", str(kind))
+            wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
             raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
@@ -274,7 +274,7 @@ def _checked_signal_shape(
     """The shape that a patch stands for: another than its own only if it has one axis."""
     if signal_shape is None:
         return patch_shape
-    shape = checks.patch_lengths(signal_shape)
+    shape = checks.patch_lengths(signal_shape, "signal_shape")
     fits = prod(shape) == patch_shape[0] if len(patch_shape) == 1 else shape == patch_shape
     if not fits or len(shape) > checks.MAX_AXES:
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {patch_shape}.")

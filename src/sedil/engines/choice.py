@@ -30,7 +30,7 @@ def choose_engine(name: str | None, array: Array, n_atoms: Sequence[int], *, mas
     """
     if name is None:
         return next(engine for engine in map(_load, ENGINES) if engine.suits(array, n_atoms, masked))
-    if name not in ENGINES:
+    if not isinstance(name, str) or name not in ENGINES:
         raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))} or None, got {name!r}.")
     engine = _load(name)
     refusal = engine.refusal(array, masked)

@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array
+from sedil.arrays import Array, detached
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.imaging.channels import join_channels, split_channels
@@ -171,6 +171,7 @@ def _image_and_missing(image: Array, mask: Array | None, channel_axis: int | Non
     if isinstance(image, np.ma.MaskedArray):
         masked, image = np.ma.getmaskarray(image), image.data
     checks.require_image(image, channel_axis)
+    image = detached(image)
     if mask is None:
         if masked is None:
             raise TypeError("inpaint needs mask=..., True where a pixel is missing.")

@@ -8,7 +8,7 @@ from functools import partial
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array
+from sedil.arrays import Array, is_same_kind
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
 from sedil.coding.quick_codes import quick_codes
 from sedil.dictionary import SeparableDictionary
@@ -40,6 +40,7 @@ def fill_whole(
     ----------
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     signals : array of shape (..., *patch_shape)
+        Of any array library that follows the array API standard; the dictionary follows it there.
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
     prior : LaplacePrior or GaussianPrior, optional
@@ -72,8 +73,10 @@ def fill_whole(
     >>> bool(np.max(np.abs(filled - ramps)) < 0.5)
     True
     """
-    dictionary = as_dictionary(dictionary)
     signals = checks.as_real_array(signals, "signals")
+    dictionary = as_dictionary(dictionary)
+    if not is_same_kind(dictionary.factors[0], signals):
+        dictionary = dictionary.like(signals)
     checks.require_patch_shape(signals, dictionary.patch_shape)
     masks = checks.require_mask(masks, signals, dictionary.patch_shape, name="masks")
     _require_some_known(masks, dictionary)

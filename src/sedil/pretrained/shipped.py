@@ -49,10 +49,10 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
             f"({', '.join(SHIPPED)}), got a {type(dictionary).__name__}."
         )
     path = Path(dictionary)
-    if not path.exists() and str(dictionary) in SHIPPED:
+    if path.is_file():
+        return SeparableDictionary.load(path)
+    if str(dictionary) in SHIPPED:
         return shipped_dictionary(str(dictionary))
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
-        )
-    return SeparableDictionary.load(path)
+    raise FileNotFoundError(
+        f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
+    )

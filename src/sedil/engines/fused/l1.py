@@ -103,7 +103,8 @@ def solve_rows(task: Task, codes: np.ndarray | None = None, *, threads: int | No
     result = Rows(codes, np.zeros(n, np.float32), np.zeros(n, np.int64))
     if task.solver == "descent":
         _descend(task, result, threads)
-        _finish_by_fista(task, result, threads)
+        if task.effort.max_looks is None:
+            _finish_by_fista(task, result, threads)
     else:
         _iterate(task, result, threads)
     if task.refits:
@@ -131,8 +132,10 @@ def _descend(task: Task, result: Rows, threads: int | None) -> None:
 
     warm = task.initial is not None
     operator, solve = Operator.create(task.factors), descent.solve_from if warm else descent.solve
-    most = task.effort.max_iterations
-    limits = descent.Limits.create(task.effort.tolerance, min(most, MAX_LOOKS), min(most, CROWDED_LOOKS))
+    tolerance, most, looks = task.effort
+    limits = descent.Limits.create(
+        tolerance, min(most, looks or MAX_LOOKS), min(most, looks or CROWDED_LOOKS)
+    )
 
     def work(part: slice) -> None:
         state = descent.Descent.create(task.factors, task.thresholds)

@@ -25,7 +25,8 @@ def plan_boxes(cleaning: Cleaning, image: Array, max_memory: float, threads: int
     n_threads = thread_count(threads) if is_numpy_array(image) else 1
     n_atoms = prod(factor.shape[1] for factor in cleaning.factors)
     values_per_patch = _ARRAYS_PER_CODE * n_atoms + 4 * prod(cleaning.grid.patch_shape)
-    affordable = int(max_memory / n_threads / (4 * values_per_patch))
+    bytes_per_patch = array_namespace(image).finfo(image.dtype).bits // 8 * values_per_patch
+    affordable = int(max_memory / n_threads / bytes_per_patch)
     return BoxPlan(min(affordable, _PATCHES_IN_CACHE) if is_numpy_array(image) else affordable, n_threads)
 
 

@@ -95,7 +95,7 @@ class PortableEngine:
         return _sparse_rows(codes) if sparse else codes
 
     def plan_boxes(self, cleaning: Cleaning, image: Array, max_memory: float, threads: int | None) -> BoxPlan:
-        """Boxes that stay in the cache, or on other devices than the CPU fill the memory."""
+        """NumPy: boxes that stay in the cache. Other libraries: boxes that fill the memory."""
         return plan_boxes(cleaning, image, max_memory, threads)
 
     def clean_box(self, cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
