@@ -98,11 +98,13 @@ class Objective:
         self.weights = weights
         self.n_evaluations = 0
 
-    def at(self, point: Point, codes_weight: float) -> tuple[Evaluation, CodesGradient]:
-        """Cost and gradient where a run begins; see `gradient`."""
+    def at(
+        self, point: Point, codes_weight: float, spare: Array | None = None
+    ) -> tuple[Evaluation, CodesGradient]:
+        """Cost and gradient where a run begins; see `gradient`. The engine may put that into `spare`."""
         grams = self._grams(point.factors)
         trial, gradient = self.training_set.cost_and_gradient(
-            point.factors, point.codes, self.weights.penalty, codes_weight
+            point.factors, point.codes, self.weights.penalty, codes_weight, spare
         )
         evaluation = self._evaluation(point.factors, grams, trial)
         return evaluation, self._with_coherence(gradient, evaluation)

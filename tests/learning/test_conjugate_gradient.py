@@ -193,7 +193,7 @@ class Quadratic:
         new = self.scales * error / codes_weight
         return CodesGradient(codes, new, (), *(np.vdot(new, other) for other in (new, gradient, direction)))
 
-    def cost_and_gradient(self, factors, codes, penalty, codes_weight):
+    def cost_and_gradient(self, factors, codes, penalty, codes_weight, spare):
         trial = self.cost_along(factors, codes, 0 * codes, 0.0, penalty)
         return trial, self.gradient_after(trial, 0 * codes, penalty, codes_weight)
 

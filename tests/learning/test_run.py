@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+from sedil.learning.checkpoint import CheckpointFile
 from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record, StopReason
-from sedil.learning.run import StoppingRules
+from sedil.learning.run import StoppingRules, run
+from test_progress import on_a_terminal
 
 RULES = StoppingRules(max_iterations=1000, tolerance=1e-5, gradient_tolerance=1e-8)
 
@@ -86,3 +88,73 @@ def test_iterations_are_counted_from_the_start(max_iterations, reason):
 
 def test_no_iterations_end_at_the_start():
     assert RULES._replace(max_iterations=0).reason(history([1.0])) == StopReason.ITERATIONS
+
+
+# The loop
+
+
+class Countdown:
+    """A learner that notes what it is asked to do: so many steps in each phase."""
+
+    unit = "steps"
+    factors = ()
+    total = None
+
+    def __init__(self, *steps_per_phase):
+        self.history, self.left, self.did = History(), list(steps_per_phase), []
+
+    @property
+    def has_next_phase(self):
+        return len(self.left) > 1
+
+    def begin_next_phase(self):
+        self.did.append("next phase")
+        self.left.pop(0)
+
+    def step(self):
+        if self.left[0] < 0:
+            return StopReason.NO_PROGRESS
+        self.did.append("step")
+        self.left[0] -= 1
+        record = dict.fromkeys(Record._fields, 0.0) | {"iteration": len(self.history) + 1}
+        self.history.append(Record(**record))
+        return None
+
+    def reason_to_stop(self):
+        return StopReason.STALLED if self.left[0] == 0 else None
+
+
+NO_FILE = CheckpointFile(None, 1, resume=False)
+
+
+def test_run_goes_through_its_phases_and_stops_after_the_last():
+    learner = Countdown(2, 3)
+    assert run(learner, False, NO_FILE, {}) == StopReason.STALLED
+    assert learner.did == ["step", "step", "next phase", "step", "step", "step"]
+
+
+def test_phase_without_progress_gives_way_to_the_next():
+    learner = Countdown(-1, 1)
+    assert run(learner, False, NO_FILE, {}) == StopReason.STALLED
+    assert learner.did == ["next phase", "step"]
+
+
+def test_run_that_is_stopped_in_its_first_phase_ends_in_the_last():
+    learner = Countdown(5, 5)
+    assert run(learner, lambda progress: progress.done == 2, NO_FILE, {}) == StopReason.PROGRESS
+    assert learner.did == ["step", "step", "next phase"]
+
+
+def test_run_that_has_nothing_to_do_takes_no_step():
+    learner = Countdown(0)
+    assert run(learner, False, NO_FILE, {}) == StopReason.STALLED
+    assert learner.did == []
+
+
+@pytest.mark.parametrize("learn", ["learn", "learn_minibatch"])
+def test_learning_shows_a_bar_when_asked(learn):
+    program = f"import numpy, sedil; sedil.{learn}(numpy.eye(4, dtype='f4'), 4, progress=True)"
+    screen, _ = on_a_terminal(program)
+    assert "learning" in screen
+    assert "100%" in screen
+    assert "cost" in screen

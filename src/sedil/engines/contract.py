@@ -207,9 +207,17 @@ class TrainingSet(Protocol):
         """
 
     def cost_and_gradient(
-        self, factors: Sequence[Array], codes: Array, penalty: LogPenalty, codes_weight: float
+        self,
+        factors: Sequence[Array],
+        codes: Array,
+        penalty: LogPenalty,
+        codes_weight: float,
+        spare: Array | None = None,
     ) -> tuple[Trial, CodesGradient]:
-        """Both at the point where a run begins; the products with old gradient and direction are zero."""
+        """Both at the point where a run begins; the products with old gradient and direction are zero.
+
+        `spare` is an array like the codes, no longer needed, that an engine may put the gradient into.
+        """
 
     def turn(self, gradient: Array, direction: Array, beta: float) -> Array:
         """``beta * direction - gradient``. Paper: Eq. (31). The array of the direction may be reused."""

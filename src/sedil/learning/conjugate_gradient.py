@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
 
+from sedil.arrays import Array
 from sedil.learning.geodesic_search import GeodesicSearch
 from sedil.learning.line_search import LineSearch, Reference, initial_size, next_size, search
 from sedil.manifold import Point, ProductManifold, negate
@@ -39,9 +40,9 @@ class State:
     iteration: int
 
 
-def start(objective: Objective, manifold: ProductManifold, point: Point) -> State:
-    """State at the initial point. Paper: Algorithm 2, the block "Set"."""
-    evaluation, found = objective.at(point, manifold.codes_weight)
+def start(objective: Objective, manifold: ProductManifold, point: Point, spare: Array | None = None) -> State:
+    """State at the initial point. Paper: Algorithm 2, the block "Set". The gradient may go into `spare`."""
+    evaluation, found = objective.at(point, manifold.codes_weight, spare)
     slopes = manifold.gradient_of_factors(point.factors, found.factor_gradients)
     squared = manifold.inner(found.new_squared, slopes, slopes)
     gradient = Point(found.gradient, slopes)

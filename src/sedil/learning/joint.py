@@ -128,7 +128,8 @@ class JointLearner:
         """
         began = time.perf_counter()
         self._enter("proper")
-        fresh = start(self.objective, self._manifold, self.state.point)
+        point, spare = self.state.point, self.state.gradient.codes
+        fresh = start(self.objective, self._manifold, point, spare)
         self._record(replace(fresh, iteration=self.state.iteration), began)
 
     def step(self) -> StopReason | None:

@@ -82,10 +82,11 @@ def _portable(setting: Setting, place: Place) -> Contestant:
 def _evaluation(training_set: TrainingSet, place: Place) -> Callable[[], tuple[float, float]]:
     objective = Objective(training_set, place.weights)
     point = Point(training_set.correlations(place.factors), place.factors)
+    spare = np.zeros_like(point.codes)
 
     def evaluate() -> tuple[float, float]:
         # Of weight one, so that the gradient of the codes is the Euclidean one.
-        evaluation, gradient = objective.at(point, 1.0)
+        evaluation, gradient = objective.at(point, 1.0, spare)
         return evaluation.value, gradient.new_squared + _squared(*gradient.factor_gradients)
 
     return evaluate

@@ -97,11 +97,17 @@ class FusedTrainingSet:
         return self._go(trial.memory, gradient, penalty, codes_weight, with_value=False)[1]
 
     def cost_and_gradient(
-        self, factors: Sequence[np.ndarray], codes: np.ndarray, penalty: LogPenalty, codes_weight: float
+        self,
+        factors: Sequence[np.ndarray],
+        codes: np.ndarray,
+        penalty: LogPenalty,
+        codes_weight: float,
+        spare: np.ndarray | None = None,
     ) -> tuple[Trial, CodesGradient]:
         """Both at the point where a run begins."""
         memory = _Memory(Operator.create(factors), codes, codes, 0.0)  # a step of length zero, along anything
-        sums, found = self._go(memory, np.empty_like(codes), penalty, codes_weight, with_value=True)
+        gradient = np.empty_like(codes) if spare is None else spare
+        sums, found = self._go(memory, gradient, penalty, codes_weight, with_value=True)
         return self._trial(*sums, penalty, memory), found._replace(new_dot_old=0.0, direction_dot_new=0.0)
 
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> np.ndarray:

@@ -59,7 +59,12 @@ class PortableTrainingSet:
         )
 
     def cost_and_gradient(
-        self, factors: Sequence[Array], codes: Array, penalty: LogPenalty, codes_weight: float
+        self,
+        factors: Sequence[Array],
+        codes: Array,
+        penalty: LogPenalty,
+        codes_weight: float,
+        spare: Array | None = None,
     ) -> tuple[Trial, CodesGradient]:
         """Both at the point where a run begins."""
         trial = self._cost(factors, codes, None, penalty)
