@@ -195,7 +195,8 @@ def test_no_name_of_an_engine_is_compared_in_learning():
 
 
 @pytest.mark.parametrize(
-    "text", ['a == "fused"', '"portable" != a', 'a in ("fused", "x")', 'match a:\n    case "fused":\n        1']
+    "text",
+    ['a == "fused"', '"portable" != a', 'a in ("fused", "x")', 'match a:\n    case "fused":\n        1'],
 )
 def test_comparisons_are_found(tmp_path, text):
     (tmp_path / "a.py").write_text(text)
