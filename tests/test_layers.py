@@ -152,7 +152,10 @@ def test_studies_are_loaded_by_their_commands_alone(name):
 def circles(graph: dict[str, set[str]]) -> list[set[str]]:
     """Modules that import each other, directly or by way of others: strongly connected components."""
     reached = {name: _reachable(graph, name) for name in graph}
-    found = {frozenset(other for other in graph if other in reached[name] and name in reached[other]) for name in graph}
+    found = {
+        frozenset(other for other in graph if other in reached[name] and name in reached[other])
+        for name in graph
+    }
     return [set(circle) for circle in found if circle]
 
 

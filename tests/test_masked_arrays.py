@@ -18,7 +18,10 @@ ARRAY = np.ma.MaskedArray(np.where(MASKED, np.nan, IMAGE), MASKED)
     ("work", "words"),
     [
         (lambda array: sedil.denoise(array, 10), "image is a masked array: fill .* by sedil.inpaint first"),
-        (lambda array: sedil.estimate_noise(array), "image is a masked array: fill .* by sedil.inpaint first"),
+        (
+            lambda array: sedil.estimate_noise(array),
+            "image is a masked array: fill .* by sedil.inpaint first",
+        ),
         (
             lambda array: sedil.sparse_code(DICTIONARY, array[None, :4, :4], 1.0),
             "patches is a masked array: fill or drop the masked values first",

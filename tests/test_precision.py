@@ -1,4 +1,4 @@
-"""Float64 arrays: computed on in float32, unless float64 is insisted on; results have the type of the input."""
+"""Float64 arrays are computed on in float32 unless float64 is insisted on, and come back as they were."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,10 @@ MASK = np.random.default_rng(0).random(IMAGE.shape) < 0.3
 
 WORK = {
     "l1": (PATCHES, lambda patches, **how: sedil.sparse_code(DICTIONARY, patches, 0.5, **how)),
-    "refit": (PATCHES, lambda patches, **how: sedil.sparse_code(DICTIONARY, patches, 0.5, method="refit", **how)),
+    "refit": (
+        PATCHES,
+        lambda patches, **how: sedil.sparse_code(DICTIONARY, patches, 0.5, method="refit", **how),
+    ),
     "pursuit": (
         PATCHES,
         lambda patches, **how: sedil.sparse_code(DICTIONARY, patches, method="pursuit", max_error=1, **how),
@@ -58,7 +61,9 @@ def test_float32_arrays_may_be_computed_on_in_float64(name):
     given, work = WORK[name]
     result = work(given.astype(np.float32), dtype="float64")
     assert result.dtype == np.float32
-    assert_array_equal(result, work(given.astype(np.float32).astype(np.float64), dtype="float64").astype(np.float32))
+    assert_array_equal(
+        result, work(given.astype(np.float32).astype(np.float64), dtype="float64").astype(np.float32)
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -50,7 +50,7 @@ def test_anything_else_is_refused_in_a_sentence(name, value):
 
 
 def test_no_dictionary_is_none_to_code_with():
-    with pytest.raises(TypeError, match="dictionary must be a SeparableDictionary, .* got a NoneType"):
+    with pytest.raises(TypeError, match=r"dictionary must be a SeparableDictionary, .* got a NoneType"):
         WORK["sparse_code"](None)
 
 
@@ -124,7 +124,11 @@ def test_threshold_and_signal_shape_decide():
 def test_settings_are_saved_moved_and_replaced(tmp_path, arrays):
     dictionary = sedil.SeparableDictionary([np.eye(64)], signal_shape=(8, 8), threshold=3, info={"a": 1})
     dictionary.save(tmp_path / "d.npz")
-    for same in (sedil.load_dictionary(tmp_path / "d.npz"), dictionary.like(arrays.make([0.0])), dictionary.replace()):
+    for same in (
+        sedil.load_dictionary(tmp_path / "d.npz"),
+        dictionary.like(arrays.make([0.0])),
+        dictionary.replace(),
+    ):
         assert (same.signal_shape, same.threshold, same.info) == ((8, 8), 3.0, {"a": 1})
     other = dictionary.replace(threshold=2.0, info={"b": 2})
     assert (other.signal_shape, other.threshold, other.info) == ((8, 8), 2.0, {"b": 2})
@@ -142,10 +146,22 @@ def test_a_threshold_set_as_a_whole_number_can_be_loaded(tmp_path):
     [
         ({"threshold": 0}, ValueError, "threshold must be a finite positive number, got 0"),
         ({"threshold": "3"}, ValueError, "threshold must be a finite positive number, got '3'"),
-        ({"signal_shape": (3, 2)}, ValueError, r"signal_shape \(3, 2\) does not hold a patch of shape \(4,\)"),
+        (
+            {"signal_shape": (3, 2)},
+            ValueError,
+            r"signal_shape \(3, 2\) does not hold a patch of shape \(4,\)",
+        ),
         ({"signal_shape": (1, 1, 2, 2, 1)}, ValueError, "does not hold a patch"),
-        ({"signal_shape": "2x2"}, TypeError, r"signal_shape must be whole numbers such as \(8, 8\), got '2x2'"),
-        ({"signal_shape": (2.0, 2)}, ValueError, "signal_shape must be a whole number of at least 1, got 2.0"),
+        (
+            {"signal_shape": "2x2"},
+            TypeError,
+            r"signal_shape must be whole numbers such as \(8, 8\), got '2x2'",
+        ),
+        (
+            {"signal_shape": (2.0, 2)},
+            ValueError,
+            "signal_shape must be a whole number of at least 1, got 2.0",
+        ),
     ],
 )
 def test_bad_settings_are_refused(settings, error, words):

@@ -111,7 +111,11 @@ def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
 
 
 def require_same_library(
-    array: Array, other: Array, name: str, other_name: str, remedy: str = "for example dictionary.like(patches)"
+    array: Array,
+    other: Array,
+    name: str,
+    other_name: str,
+    remedy: str = "for example dictionary.like(patches)",
 ) -> None:
     """Refuse to mix array libraries or devices."""
     if not is_same_kind(array, other):

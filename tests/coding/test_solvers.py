@@ -186,7 +186,10 @@ def test_every_library_and_precision_agrees(settings, arrays):
         ({"penalty": 1.0, "weights": np.zeros((5, 6))}, "weights must be positive"),
         ({"penalty": 1.0, "initial": np.ones(3)}, r"initial must be codes of shape \(8, 5, 6\)"),
         ({"penalty": 1.0, "initial": np.full((8, 5, 6), np.nan)}, "initial must be finite"),
-        ({"penalty": 1.0, "mask": np.zeros((8, 3), bool)}, r"mask must have the shape of the data, \(8, 3, 4\)"),
+        (
+            {"penalty": 1.0, "mask": np.zeros((8, 3), bool)},
+            r"mask must have the shape of the data, \(8, 3, 4\)",
+        ),
     ],
 )
 def test_mistakes_are_named(settings, message, rng):
@@ -207,5 +210,7 @@ def test_masks_are_refused_where_they_cannot_be_taken(settings, rng):
 
 def test_masks_must_be_boolean(rng):
     dictionary = random_dictionary(2, rng)
-    with pytest.raises(TypeError, match="mask must be boolean, True where data is missing, got dtype float64"):
+    with pytest.raises(
+        TypeError, match="mask must be boolean, True where data is missing, got dtype float64"
+    ):
         sedil.sparse_code(dictionary, np.ones((8, 3, 4)), 1.0, mask=np.zeros((8, 3, 4)))

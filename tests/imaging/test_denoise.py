@@ -103,9 +103,11 @@ def test_progress_ends_at_all_patches(noisy):
     assert [progress.done for progress in told] == sorted(progress.done for progress in told)
 
 
-@pytest.mark.parametrize("restore", [sedil.denoise, lambda image, **how: sedil.inpaint(image, image > 200, **how)])
+@pytest.mark.parametrize(
+    "restore", [sedil.denoise, lambda image, **how: sedil.inpaint(image, image > 200, **how)]
+)
 def test_progress_of_another_kind_is_refused(noisy, restore):
-    with pytest.raises(TypeError, match="progress must be True, False or a function .*, got a str"):
+    with pytest.raises(TypeError, match=r"progress must be True, False or a function .*, got a str"):
         restore(noisy, dictionary=SMALL, progress="yes")
 
 

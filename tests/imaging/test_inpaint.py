@@ -239,7 +239,8 @@ def test_known_pixels_are_stressed_by_a_half(clean):
     filled = sedil.inpaint(image, mask, SMALL, passes=4, engine="portable", dtype="float64")
     passes = plan_passes(mask, [SMALL], n_passes=4)
     differences = {
-        stress: np.abs(plain_passes(image, mask, passes, stress) - filled).mean() for stress in (1.4, 1.5, 1.6)
+        stress: np.abs(plain_passes(image, mask, passes, stress) - filled).mean()
+        for stress in (1.4, 1.5, 1.6)
     }
     assert differences[1.5] < 0.02
     assert min(differences[1.4], differences[1.6]) > 0.1

@@ -10,7 +10,12 @@ from random_things import training_patches
 from sedil.imaging.whole_inpainting import fill_whole
 
 SQUARES = sedil.odct((4, 4), 6)
-DICTIONARIES = {"grey": SQUARES, "colour": SQUARES, "volume": sedil.odct((3, 3, 3), 4), "signal": sedil.odct(8, 12)}
+DICTIONARIES = {
+    "grey": SQUARES,
+    "colour": SQUARES,
+    "volume": sedil.odct((3, 3, 3), 4),
+    "signal": sedil.odct(8, 12),
+}
 SHAPES = {"grey": (24, 22), "colour": (20, 22, 3), "volume": (9, 8, 10), "signal": (80,)}
 KINDS = list(SHAPES)
 SIGMA = 20.0
@@ -139,7 +144,9 @@ def test_whole_signals_take_the_dictionary_along(torch):
 
 def test_masks_of_another_library_are_refused(torch):
     image, mask = picture("grey"), holes("grey")
-    words = "mask is a {} array on cpu but the data is a {} array on cpu: use one array library and device, those"
+    words = (
+        "mask is a {} array on cpu but the data is a {} array on cpu: use one array library and device, those"
+    )
     with pytest.raises(TypeError, match=words.format("numpy", "torch")):
         sedil.inpaint(torch.asarray(image), mask, SQUARES)
     with pytest.raises(TypeError, match=words.format("torch", "numpy")):
@@ -153,7 +160,9 @@ def test_a_list_is_a_mask_for_every_library(torch):
 
 
 def test_the_fused_engine_refuses_tensors_and_says_what_to_do(torch):
-    with pytest.raises(ValueError, match=r'engine="fused" works on NumPy arrays, got torch.Tensor: leave engine'):
+    with pytest.raises(
+        ValueError, match=r'engine="fused" works on NumPy arrays, got torch.Tensor: leave engine'
+    ):
         denoise("grey", torch.asarray(picture("grey")), engine="fused")
 
 
