@@ -38,3 +38,61 @@ def test_finite_values_take_no_memory():
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < values.nbytes / 100
+
+
+# Masks
+
+
+def test_masks_are_of_the_library_and_shape_of_the_data(arrays):
+    data = arrays.make(np.zeros((2, 3)))
+    mask = arrays.xp.asarray(np.eye(2, 3, dtype=bool))
+    assert checks.require_mask(mask, data) is mask
+    from_list = checks.require_mask([[True, False, False], [False, True, False]], data)
+    assert arrays.xp.all(from_list == mask)
+    assert type(from_list) is type(mask)
+    shared = arrays.xp.asarray(np.ones(3, dtype=bool))
+    assert checks.require_mask(shared, data, (3,)) is shared
+
+
+@pytest.mark.parametrize(
+    ("mask", "error", "message"),
+    [
+        (np.zeros((2, 3)), TypeError, "holes must be boolean, True where data is missing, got dtype float64"),
+        (np.zeros((2, 3), np.uint8), TypeError, "got dtype uint8: use holes != 0"),
+        (None, TypeError, "holes must be boolean, True where data is missing, got dtype object"),
+        (np.zeros((3, 2), bool), ValueError, r"the shape of the data, \(2, 3\) or \(3,\), got \(3, 2\)"),
+        (True, ValueError, r"holes must have the shape of the data, \(2, 3\) or \(3,\), got \(\)"),
+        (
+            np.ma.MaskedArray([True]),
+            TypeError,
+            r"holes is a masked array: .* for example holes\.filled\(True\)",
+        ),
+    ],
+)
+def test_bad_masks_are_refused(mask, error, message):
+    with pytest.raises(error, match=message):
+        checks.require_mask(mask, np.zeros((2, 3)), (3,), name="holes")
+
+
+# Precision
+
+
+def test_numpy_arrays_are_computed_on_in_float32_and_others_in_their_own_precision(arrays):
+    values = arrays.make([1.0, 2.0])
+    own = "float32" if isinstance(values, np.ndarray) else arrays.precision
+    working = checks.as_working_array(values, "it", None)
+    assert working.dtype == getattr(arrays.xp, own)
+    assert checks.result_dtype(values, working) == arrays.dtype
+    for dtype in checks.PRECISIONS:
+        assert checks.as_working_array(values, "it", dtype).dtype == getattr(arrays.xp, dtype)
+
+
+@pytest.mark.parametrize("values", [[1, 2], np.arange(3), np.ones(2, np.float16), np.ones(2, np.longdouble)])
+def test_results_of_other_types_are_as_they_were_computed(values):
+    working = checks.as_working_array(values, "it", None)
+    assert checks.result_dtype(values, working) == np.float32
+
+
+def test_no_copy_is_made_of_what_fits():
+    values = np.ones(3, np.float32)
+    assert np.shares_memory(checks.as_working_array(values, "it", None), values)

@@ -1,4 +1,4 @@
-"""Float64 arrays: computed on in float32, unless float64 is insisted on; results have the type of the input."""
+"""Float64 arrays are computed on in float32 unless float64 is insisted on, and come back as they were."""
 
 import numpy as np
 import pytest

@@ -50,7 +50,7 @@ def test_anything_else_is_refused_in_a_sentence(name, value):
 
 
 def test_no_dictionary_is_none_to_code_with():
-    with pytest.raises(TypeError, match="dictionary must be a SeparableDictionary, .* got a NoneType"):
+    with pytest.raises(TypeError, match=r"dictionary must be a SeparableDictionary, .* got a NoneType"):
         WORK["sparse_code"](None)
 
 

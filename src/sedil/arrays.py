@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import device as device_of
 
 Array = Any  # an array of any library that follows the array API standard
 
@@ -71,6 +72,11 @@ def contiguous(array: Array) -> Array:
     xp = array_namespace(array)
     # Flattening is the standard's one way to ask for row-major memory.
     return xp.reshape(xp.reshape(array, (-1,)), array.shape)
+
+
+def zeros_of(array: Array) -> Array:
+    """Zeros of the shape and kind of an array, in row-major memory whatever its own is."""
+    return array_namespace(array).zeros(tuple(array.shape), dtype=array.dtype, device=device_of(array))
 
 
 def variance(array: Array) -> float:

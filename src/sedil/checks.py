@@ -249,7 +249,7 @@ def require_image(image: Any, channel_axis: int | None) -> None:
     shape = tuple(image.shape)
     if 0 in shape:
         raise ValueError(f"image is empty: its shape is {shape}.")
-    if channel_axis is not None and not -len(shape) <= channel_axis < len(shape):
+    if channel_axis is not None and channel_axis not in range(-len(shape), len(shape)):
         raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {shape}.")
     n_axes = len(shape) - (channel_axis is not None)
     if not 1 <= n_axes <= MAX_AXES:

@@ -54,8 +54,6 @@ class SeparableDictionary:
     info : mapping, optional
         How the dictionary came about: anything that JSON can hold. A record, which decides nothing.
 
-    All of it is saved with the factors.
-
     Attributes
     ----------
     factors : tuple of arrays
@@ -176,7 +174,7 @@ class SeparableDictionary:
         return SeparableDictionary(self.factors, **(self._settings() | changes))
 
     def save(self, path: str | Path) -> None:
-        """Write the dictionary to one ``.npz`` file, which `load_dictionary` reads."""
+        """Write factors, settings and record to one ``.npz`` file, which `load_dictionary` reads."""
         arrays = {f"factor{k}": to_numpy(factor) for k, factor in enumerate(self.factors)}
         settings = self._settings() | {"info": _checked_info(self.info)}
         facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, **settings}

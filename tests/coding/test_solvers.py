@@ -182,8 +182,9 @@ def test_every_library_and_precision_agrees(settings, arrays):
         ({"method": "pursuit"}, r'method="pursuit" needs max_error=\.\.\.'),
         ({"method": "pursuit", "max_error": -1}, "max_error must be a finite non-negative number"),
         ({"method": "pursuit", "max_error": 1, "max_atoms": 0}, "max_atoms must be a whole number"),
-        ({"penalty": 1.0, "weights": np.ones(3)}, r"weights must be positive and of shape \(5, 6\)"),
-        ({"penalty": 1.0, "weights": np.zeros((5, 6))}, "weights must be positive"),
+        ({"penalty": 1.0, "weights": np.ones(3)}, r"weights must be of shape \(5, 6\), got \(3,\)"),
+        ({"penalty": 1.0, "weights": np.zeros((5, 6))}, "weights must be positive, but the least is 0"),
+        ({"penalty": 1.0, "weights": np.full((5, 6), np.inf)}, "weights must be finite, got 30 NaN"),
         ({"penalty": 1.0, "initial": np.ones(3)}, r"initial must be codes of shape \(8, 5, 6\)"),
         ({"penalty": 1.0, "initial": np.full((8, 5, 6), np.nan)}, "initial must be finite"),
         (

@@ -129,7 +129,7 @@ def test_the_last_engine_takes_all_arrays(arrays):
 
 @pytest.mark.parametrize("name", ["steam", "", 3, ["fused"]])
 def test_an_unknown_engine_lists_the_known_ones(name):
-    with pytest.raises(ValueError, match="^engine must be one of 'fused', 'portable' or None, got"):
+    with pytest.raises(ValueError, match=r"^engine must be one of 'fused', 'portable' or None, got"):
         choice.choose_engine(name, PATCHES, (6, 6))
 
 

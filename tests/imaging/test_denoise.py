@@ -107,7 +107,7 @@ def test_progress_ends_at_all_patches(noisy):
     "restore", [sedil.denoise, lambda image, **how: sedil.inpaint(image, image > 200, **how)]
 )
 def test_progress_of_another_kind_is_refused(noisy, restore):
-    with pytest.raises(TypeError, match="progress must be True, False or a function .*, got a str"):
+    with pytest.raises(TypeError, match=r"progress must be True, False or a function .*, got a str"):
         restore(noisy, dictionary=SMALL, progress="yes")
 
 
@@ -261,6 +261,16 @@ def test_engines_agree_in_any_dimension(dictionary):
     assert_equal_but_for_single_patches(fused, portable, 0.5)
 
 
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("n_axes", [2, 3])
+def test_memory_layout_does_not_matter(engine, n_axes, rng):
+    image = rng.standard_normal((20, 10, 12)[:n_axes]).astype(np.float32)
+    how = {"sigma": 0.5, "dictionary": sedil.odct((3,) * n_axes, 4), "engine": engine}
+    expected = sedil.denoise(image, **how)
+    for other in (np.asfortranarray(image), np.repeat(image, 2, axis=-1)[..., ::2], image[::-1].copy()[::-1]):
+        assert_array_equal(sedil.denoise(other, **how), expected)
+
+
 def test_threads_change_nothing(noisy):
     one, two = (sedil.denoise(noisy, SIGMA, threads=threads) for threads in (1, 2))
     assert_array_equal(one, two)
@@ -283,6 +293,7 @@ IMAGE = np.zeros((16, 16)) + np.arange(16)
         (np.zeros((2,) * 5), {"sigma": 1}, ValueError, "image must have 1 to 4 axes besides colour"),
         (IMAGE, {"sigma": 1, "dictionary": sedil.odct((2, 2, 2), 3)}, ValueError, "is for patches of 3 axes"),
         (IMAGE, {"sigma": 1, "channel_axis": 2}, ValueError, "channel_axis 2 does not exist in an image"),
+        (IMAGE, {"sigma": 1, "channel_axis": 0.5}, ValueError, "channel_axis 0.5 does not exist in an image"),
         (IMAGE, {"sigma": 1, "method": "best"}, ValueError, "method must be one of 'refit', 'l1', 'pursuit'"),
         (IMAGE, {"sigma": 1, "stride": 0}, ValueError, "stride must be a whole number of at least 1, got 0"),
         (IMAGE, {"sigma": 1, "stride": 13}, ValueError, "stride 13 leaves gaps"),

@@ -82,6 +82,14 @@ def test_engines_agree(clean):
     assert np.mean(np.abs(fused - portable)) < 0.3
 
 
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+def test_memory_layout_does_not_matter(clean, engine):
+    image, mask = clean[:30, :34], random_mask((30, 34))
+    expected = sedil.inpaint(image, mask, SMALL, engine=engine)
+    other = sedil.inpaint(np.asfortranarray(image), np.asfortranarray(mask), SMALL, engine=engine)
+    assert_array_equal(other, expected)
+
+
 def test_number_of_threads_does_not_change_the_result(clean):
     mask = random_mask(clean.shape)
     one, two = (sedil.inpaint(clean, mask, threads=count) for count in (1, 2))

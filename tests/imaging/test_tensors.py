@@ -177,6 +177,15 @@ def test_default_dictionaries_serve_tensors(torch):
     assert np.mean(difference) < 0.5
 
 
+@pytest.mark.parametrize("kind", ["grey", "volume"])
+@pytest.mark.parametrize("work", WORK)
+def test_strides_do_not_matter(torch, work, kind):
+    tensor = torch.asarray(picture(kind))
+    turned = tensor.permute(*reversed(range(tensor.ndim))).contiguous().permute(*reversed(range(tensor.ndim)))
+    assert not turned.is_contiguous()
+    assert torch.equal(WORK[work](kind, turned), WORK[work](kind, tensor))
+
+
 def test_complex_tensors_are_refused(torch):
     with pytest.raises(TypeError, match=r"image must hold real numbers, got dtype torch\.complex64"):
         sedil.denoise(torch.zeros(9, 9, dtype=torch.complex64), 1.0)

@@ -87,7 +87,8 @@ def sparse_code(
         more memory, and more time, than their codes. For NumPy arrays.
     dtype : {"float32", "float64"}, optional
         What is computed in. Default: float32 for NumPy arrays, with sums in float64, which is many times
-        faster; their own precision for arrays of other libraries. Results have the type of the input.
+        faster; their own precision for arrays of other libraries. Codes of float32 and float64 arrays have
+        their type, all others that which was computed in.
     engine : {"fused", "portable"}, optional
         Default: "fused", many times faster, for NumPy arrays in float32, else "portable", which keeps the
         library and device of the arrays.
@@ -122,7 +123,7 @@ def sparse_code(
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
     if sparse and not isinstance(samples, np.ndarray):
-        raise TypeError("sparse=True needs NumPy arrays: convert patches and dictionary, or leave it out.")
+        raise TypeError("sparse=True needs NumPy arrays: convert the patches, or leave it out.")
     chosen = choose_engine(engine, samples, dictionary.n_atoms)
     leading = tuple(samples.shape[: samples.ndim - len(dictionary.factors)])
     stack = _stacked(samples, dictionary.patch_shape)
@@ -239,10 +240,11 @@ def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | N
         return None
     weights = dictionary.own_array(weights, "weights")
     xp = array_namespace(weights)
-    if tuple(weights.shape) != dictionary.n_atoms or not bool(xp.all(weights > 0)):
-        raise ValueError(
-            f"weights must be positive and of shape {dictionary.n_atoms}, got shape {tuple(weights.shape)}."
-        )
+    if tuple(weights.shape) != dictionary.n_atoms:
+        raise ValueError(f"weights must be of shape {dictionary.n_atoms}, got {tuple(weights.shape)}.")
+    checks.require_finite(weights, "weights")
+    if not bool(xp.all(weights > 0)):
+        raise ValueError(f"weights must be positive, but the least is {float(xp.min(weights)):g}.")
     return weights
 
 

@@ -75,14 +75,14 @@ def inpaint(
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
-    threads : int, optional
-        Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     dtype : {"float32", "float64"}, optional
         What is computed in. Default: float32 for NumPy arrays, with sums in float64, which is many times
         faster; their own precision for arrays of other libraries. Results have the type of the input.
     engine : {"fused", "portable"}, optional
         Of "patches". Default: "fused", many times faster, for NumPy arrays in float32, except for
         dictionaries of very many atoms; else "portable", which keeps the library and device of the image.
+    threads : int, optional
+        Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     progress : bool or callable, default False
         True shows a bar; a function is called with a `sedil.progress.Progress` now and then.
 

@@ -7,11 +7,11 @@ from typing import Any
 from array_api_compat import array_namespace, is_numpy_array
 
 from sedil import checks
-from sedil.arrays import Array, detached
+from sedil.arrays import Array, contiguous, detached
 
 
 def as_pixels(image: Array, dtype: str | None) -> Array:
-    """The image as a new array in the precision that is computed in.
+    """The image as a new array in row-major memory, in the precision that is computed in.
 
     The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
     """
@@ -19,7 +19,7 @@ def as_pixels(image: Array, dtype: str | None) -> Array:
     xp = array_namespace(image)
     if dtype is None and not is_numpy_array(image) and image.dtype == xp.float64:
         dtype = "float64"
-    return xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True)
+    return contiguous(xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True))
 
 
 def copied(image: Array) -> Array:

@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace, is_numpy_array
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array
+from sedil.arrays import Array, zeros_of
 from sedil.engines.contract import BoxSums
 from sedil.engines.threads import parallel_map, thread_count
 from sedil.patch_grid import Box, PatchGrid
@@ -62,7 +62,7 @@ def _filtered(
     share = signal / (signal + variance)
     cleaned = (share * (blocks @ transform)) @ transform.T
     weights = 1 / xp.clip(xp.sum(xp.square(share), axis=1, keepdims=True), min=1e-3)
-    total, weight = xp.zeros_like(pixels), xp.zeros_like(pixels)
+    total, weight = zeros_of(pixels), zeros_of(pixels)
     grid.add(total, weights * cleaned, local)
     grid.add(weight, xp.broadcast_to(weights, cleaned.shape), local)
     return BoxSums(extent, total, weight, blocks.shape[0])

@@ -6,7 +6,7 @@ from math import prod
 
 from array_api_compat import array_namespace, is_numpy_array
 
-from sedil.arrays import Array
+from sedil.arrays import Array, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, PursuitCoding
 from sedil.engines.portable import products
 from sedil.engines.portable.fista import fista
@@ -48,7 +48,7 @@ def clean_box(cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
     if cleaning.wanted is not None:
         weights = weights * xp.astype(grid.touching(cleaning.wanted, box), image.dtype)
     weights = weights[:, None]
-    total, weight = xp.zeros_like(pixels), xp.zeros_like(pixels)
+    total, weight = zeros_of(pixels), zeros_of(pixels)
     grid.add(total, weights * cleaned.T, local)
     grid.add(weight, xp.broadcast_to(weights, (n, prod(grid.patch_shape))), local)
     return BoxSums(extent, total, weight, n)
