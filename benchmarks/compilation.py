@@ -17,7 +17,6 @@ from statistics import median
 from time import process_time
 
 from numba.core import event
-from rich.console import Console
 from rows import write_rows
 
 from sedil.demo import run_demo
@@ -56,7 +55,7 @@ def run_child() -> dict[str, float]:
 def compile_for_demo(folder: Path) -> None:
     clock = Clock()
     event.register("numba:compile", clock)
-    run_demo(folder / "demo", Console())
+    run_demo(folder / "demo")
     (folder / "seconds.json").write_text(json.dumps(clock.seconds))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 
 TRAINING = ("couple", "hill", "man", "jetplane")
 HELD_OUT = ("lake", "walkbridge", "woman_blonde", "woman_darkhair")

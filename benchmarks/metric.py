@@ -11,7 +11,7 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 
 IMAGES = ("couple", "hill", "man", "jetplane")
 

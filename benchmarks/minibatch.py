@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rows import write_rows
+from sedil.image_files.images import read_grey
 
 import sedil
-from sedil.image_files.images import read_grey
 from sedil.objective import Weights
 from sedil.progress import Progress
 from sedil_studies.bench.timing import peak_memory, reset_peak

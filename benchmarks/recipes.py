@@ -14,11 +14,11 @@ from types import SimpleNamespace
 
 import numpy as np
 from rows import write_rows
+from sedil.imaging.sums import CODERS
 
 import sedil
 from sedil.arrays import to_numpy
 from sedil.engines.portable import products
-from sedil.imaging.sums import CODERS
 from sedil.pretrained import make
 from sedil_studies.textures import plane_waves
 
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def collect(folder: Path) -> None:
-    from sedil.image_files.images import read_grey, scikit_image_photographs
+    from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 
     kodak = [read_grey(folder / f"kodak24/kodim{number:02d}.png") for number in KODAK]
     np.savez_compressed(

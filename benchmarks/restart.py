@@ -17,7 +17,7 @@ import sedil
 import sedil.engines.portable.fista as solver
 from sedil.arrays import pack
 from sedil.engines.portable.lasso import LassoProblem
-from sedil.image_files.images import scikit_image_photographs
+from sedil.image_files.grey_images import scikit_image_photographs
 
 SIGMA = 20.0
 

@@ -14,7 +14,7 @@ from recipes import CLASSIC, KODAK, SIGMAS, middle, striped_regions
 from rows import write_rows
 
 import sedil
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 from sedil.imaging import denoise
 from sedil.imaging.denoise import Counter, Share
 from sedil.imaging.quality import image_quality

@@ -13,7 +13,7 @@ from rows import write_rows
 from sklearn.linear_model import orthogonal_mp
 
 import sedil
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 
 SIGMA = 20.0
 ERROR_GAIN = 1.15  # OMP stops at this many standard deviations of noise per pixel

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 
 FOLDER = Path(os.environ.get("SEDIL_DATA", Path(__file__).parents[2] / "shared/data"))
 

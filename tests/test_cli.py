@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,8 +11,13 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import sedil
+from sedil import cli
 from sedil.cli import app
-from sedil.commands.learn import atoms_per_axis
+from sedil.coding.sparse_code import METHODS
+from sedil.commands import denoise_command, learn_command, options
+from sedil.learning.defaults import PRESETS
+from sedil.learning.initial import STARTS
+from sedil.pretrained import FOR_VOLUMES, NAMES
 
 
 @pytest.fixture
@@ -129,7 +135,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["learn", "nowhere", "-o", "d.npz"], "There is no file or folder nowhere."),
+        (
+            ["learn", "nowhere", "-o", "d.npz"],
+            "nowhere cannot be read as an image: No such file or directory.",
+        ),
         (["learn", "pictures", "-o", "d.npz", "--epochs", "2"], "--epochs goes with --minibatch: add it or"),
         (["learn", "pictures", "-o", "d.npz", "--batch-size", "9"], "--batch-size goes with --minibatch"),
         (
@@ -177,14 +186,17 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
             ["learn", "pictures", "-o", "d", "--checkpoint", "./d.npz"],
             "d.npz is where the result goes: choose",
         ),
-        (["learn", "no[/x].png", "-o", "d.npz"], "There is no file or folder no[/x].png."),
-        (["learn", "no[b].png", "-o", "d.npz"], "There is no file or folder no[b].png."),
-        (["learn", ":cat:.png", "-o", "d.npz"], "There is no file or folder :cat:.png."),
+        (["learn", "no[/x].png", "-o", "d.npz"], "no[/x].png cannot be read as an image: No such"),
+        (["learn", "no[b].png", "-o", "d.npz"], "no[b].png cannot be read as an image: No such"),
+        (["learn", ":cat:.png", "-o", "d.npz"], ":cat:.png cannot be read as an image: No such"),
         (["demo", "-o", "broken.png"], "broken.png is a file: give the name of a folder."),
         (["demo", "-o", "broken.png/d"], "Cannot make the folder broken.png/d: Not a directory."),
         (["learn", "empty", "-o", "d.npz"], "The folder empty holds no images"),
         (["learn", "broken.png", "-o", "d.npz"], "broken.png cannot be read as an image"),
-        (["show", "nowhere.npz"], "There is no file nowhere.npz."),
+        (
+            ["show", "nowhere.npz"],
+            "There is no file nowhere.npz, nor a shipped dictionary of that name: those are separable-8x8,",
+        ),
         (["show", "broken.png"], "broken.png is not a dictionary file of sedil, or it is damaged"),
     ],
 )
@@ -261,14 +273,6 @@ def test_markup_in_info_is_shown_as_it_is(tmp_path):
         assert words in result.stdout
 
 
-def test_atoms_are_one_number_for_all_axes_or_follow_the_patch():
-    assert atoms_per_axis((16,), (8, 4)) == (16, 16)
-    assert atoms_per_axis((3, 5), (8, 4)) == (3, 5)
-    assert atoms_per_axis(None, (8, 4)) == (16, 8)
-    assert atoms_per_axis(None, (8, 1)) == (16, 1)
-    assert atoms_per_axis(None, (64,)) == (256,)
-
-
 def test_patches_with_one_side_of_one_are_learned(pictures, tmp_path):
     result = run("learn", pictures, "-o", tmp_path / "d", "-p", "4x1", "-n", 50, "--iterations", 2)
     assert result.exit_code == 0, result.output
@@ -333,6 +337,92 @@ def test_show_makes_info_readable(tmp_path):
     ):
         assert part in words
     assert "engine" not in words
+
+
+# Folders, and files that cannot be read
+
+
+def add_bad_files(pictures):
+    (pictures / "sub").mkdir()
+    (pictures / "sub" / "bad.png").write_bytes(b"not a picture")
+    Image.new("L", (3, 3)).save(pictures / "tiny.png")
+
+
+@pytest.mark.parametrize("way", [learn, learn_in_batches])
+def test_files_that_cannot_be_read_are_named_and_the_others_learned_from(pictures, tmp_path, way):
+    add_bad_files(pictures)
+    result = way(pictures, tmp_path / "d.npz")
+    assert result.exit_code == 1
+    complaints = result.stderr.splitlines()
+    bad, tiny = pictures / "sub/bad.png", pictures / "tiny.png"
+    assert sorted(complaints[:-1]) == [
+        f"failed: {bad} cannot be read as an image: it is no picture, damaged, or of an unknown format.",
+        f"failed: {tiny} is smaller than a patch: it has 3x3 pixels, a patch 4x4: leave it out or "
+        f"choose smaller patches.",
+    ]
+    assert complaints[-1].startswith("error: 2 images failed: ")
+    assert "saved        " in result.stdout
+    assert sedil.load_dictionary(tmp_path / "d.npz").info["images"] == ["a.png", "b.png"]
+
+
+@pytest.mark.parametrize("way", [learn, learn_in_batches])
+def test_nothing_is_learned_where_no_file_can_be_read(tmp_path, way):
+    (tmp_path / "bad").mkdir()
+    for name in "ab":
+        (tmp_path / "bad" / f"{name}.png").write_bytes(b"not a picture")
+    result = way(tmp_path / "bad", tmp_path / "d.npz")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "error: None of the 2 images can be learned from."
+    assert not (tmp_path / "d.npz").exists()
+
+
+def test_arrays_of_two_axes_are_learned_from(tmp_path, rng):
+    np.save(tmp_path / "a.npy", rng.random((20, 30)))
+    result = learn(tmp_path / "a.npy", tmp_path / "d.npz")
+    assert result.exit_code == 0, result.output
+    assert sedil.load_dictionary(tmp_path / "d.npz").info["images"] == ["a.npy"]
+
+
+def test_threads_do_not_change_what_is_learned(pictures, tmp_path):
+    for name, more in {"default": [], "one": ["--threads", 1]}.items():
+        assert learn(pictures, tmp_path / f"{name}.npz", *more).exit_code == 0
+    default, one = (sedil.load_dictionary(tmp_path / f"{name}.npz") for name in ("default", "one"))
+    np.testing.assert_array_equal(default.as_matrix(), one.as_matrix())
+
+
+# Help
+
+
+def test_help_loads_few_modules_and_none_that_compute():
+    program = (
+        "import sys; from typer.testing import CliRunner; from sedil.cli import app\n"
+        "shown = [CliRunner().invoke(app, words).output for words in (['--help'], ['denoise', '--help'])]\n"
+        "assert 'reproduce' in shown[0] and '--stride' in shown[1]\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('sedil')))\n"
+        "print(*{'numpy', 'scipy', 'numba', 'sklearn', 'skimage', 'PIL'} & set(sys.modules))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ours, heavy = found.stdout.split("\n")[:2]
+    assert len(ours.split()) < 20
+    assert "sedil_studies" not in ours
+    assert heavy == ""
+
+
+def test_what_the_help_offers_is_what_there_is():
+    """Names that are repeated in light modules, so that help does not load the others."""
+    assert get_args(denoise_command.Method) == tuple(METHODS)
+    assert get_args(learn_command.Start) == tuple(STARTS)
+    assert get_args(learn_command.Preset) == tuple(PRESETS)
+    assert options.SHIPPED == NAMES + FOR_VOLUMES
+
+
+@pytest.mark.parametrize("study", ["reproduce", "bench"])
+def test_studies_are_listed_in_their_own_words(study):
+    listed, own = (
+        " ".join(run(*words).output.replace("│", " ").split()) for words in (["--help"], [study, "--help"])
+    )
+    assert cli._STUDIES[study] in own
+    assert cli._STUDIES[study].split(",")[0] in listed
 
 
 # denoise

@@ -1,6 +1,7 @@
 """`sedil denoise` with several files, and with files of all kinds."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from full_disk import no_space, stop_writes
+from pseudo_terminal import on_a_terminal
 from sedil.cli import app
 
 RAMP = np.linspace(60, 180, 40)[:, None] + np.zeros(48)
@@ -71,11 +73,28 @@ def test_several_pictures_go_into_a_folder(folder, places):
         assert line.startswith(f"{name}  sigma 1")
         assert " (estimated)  " in line
         assert line.endswith(" s")
-    assert "100%" in result.stdout
     assert lines[-1].startswith("denoised     3 of 3 in ")
     assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif"]
     assert cleaner("clean/a.png", noisy(0)) < 0.3
     assert cleaner("clean/c.tif", noisy(2)) < 0.3
+
+
+def test_lines_stay_off_the_bar_in_a_terminal(folder):
+    """A line that is printed over the bar begins with what is left of it, or is wiped out by it."""
+    screen, _ = on_a_terminal("-m", "sedil", "denoise", "photos", "gone.png", "clean", "--stride", "6")
+    for line in ("\ra.png     sigma 1", "\rgone.png  ", "\rdenoised     3 of 4 in "):
+        assert line in re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", screen).replace("\n", "\r")
+    assert "100%" in screen
+
+
+def test_bar_is_not_redirected_with_the_results(folder):
+    arguments = ("-m", "sedil", "denoise", "photos", "clean", "--stride", "6")
+    screen, redirected = on_a_terminal(*arguments, stdout_redirected=True)
+    assert "100%" in screen
+    assert "\x1b" not in redirected
+    assert [line.split()[0] for line in redirected.splitlines()] == [
+        "denoising", "a.png", "b.jpg", "c.tif", "denoised",
+    ]  # fmt: skip
 
 
 def test_given_noise_is_told(folder):
@@ -140,12 +159,19 @@ def test_one_picture_goes_into_a_folder_that_exists(folder):
         (PHOTOS, "photos/c.tif is a file: several pictures go into a folder, which comes last."),
         (["photos/a.png", "photos/b.jpg", "old.txt"], "old.txt is a file: several pictures go into"),
         (["photos", "photos", "--force"], "photos/a.png is the noisy picture itself: choose another name"),
-        (["photos", "clean", "--compare", "old.txt"], "old.txt is a file: give the name of a folder."),
+        (["photos", "clean", "--compare", "old.txt"], "old.txt is a file: comparisons of several pictures"),
         (["photos", "clean", "--compare", "clean"], "would be both the result and the comparison"),
         (["photos", "clean", "--sigma", "-1"], "sigma must be a finite positive number, got -1"),
-        (["photos", "clean", "-d", "gone.npz"], "There is no file gone.npz."),
+        (
+            ["photos", "clean", "-d", "gone.npz"],
+            "There is no file gone.npz, nor a shipped dictionary of that name: those are separable-8x8,",
+        ),
         (["photos/a.png", "no/a.png"], "Cannot write no/a.png: the folder no does not exist."),
         (["photos/a.png", "new"], "Cannot write a picture to new: it has no suffix: use .png."),
+        (
+            ["photos/a.png", "photos/b.jpg", "x.png"],
+            "x.png looks like a file: several pictures go into a fold",
+        ),
         (["empty", "clean"], "The folder empty holds no images"),
     ],
 )
@@ -164,6 +190,53 @@ def test_help_shows_how_it_is_called():
     words = " ".join(CliRunner().invoke(app, ["denoise", "--help"]).output.replace("│", " ").split())
     for part in ("sedil denoise photos/ clean/ --stride 2", "for several a folder, not OUT", "65535 with 16"):
         assert part in words
+
+
+@pytest.mark.parametrize("arguments", [["noisy.png"], ["photos"]])
+def test_output_that_is_missing_is_named(arguments):
+    result = denoise(*arguments)
+    assert result.exit_code == 2
+    words = " ".join(result.stderr.replace("│", " ").split())
+    assert f"Missing argument 'OUT': where does the clean picture of {arguments[0]} go?" in words
+    assert "denoise [OPTIONS] IN... OUT" in words
+
+
+def test_nothing_at_all_is_a_mistake():
+    result = CliRunner().invoke(app, ["denoise"])
+    assert result.exit_code == 2
+    assert "Missing argument 'IN... OUT'" in result.stderr
+
+
+def test_subfolders_are_searched_and_mirrored_and_what_fails_is_named_with_them(folder):
+    Path("photos/trip/day").mkdir(parents=True)
+    Path("photos/.trash").mkdir()
+    Path("photos/bad").mkdir()
+    Image.fromarray(noisy(3)).save("photos/trip/day/a.png")
+    Image.fromarray(noisy(3)).save("photos/.trash/t.png")
+    Path("photos/bad/a.png").write_bytes(b"not a picture")
+    result = denoise("photos", "clean", "--compare", "both")
+    assert result.exit_code == 1
+    assert leftovers(folder / "clean") == ["a.png", "b.jpg", "c.tif", "trip/day/a.png"]
+    assert leftovers(folder / "both") == ["a.png", "b.jpg", "c.tif", "trip/day/a.png"]
+    assert not Path("clean/bad").exists()
+    assert "trip/day/a.png  sigma 1" in result.stdout
+    assert "error: 1 picture failed: bad/a.png." in result.stderr
+
+
+def test_file_that_is_not_there_does_not_stop_the_others(folder):
+    result = denoise("photos/a.png", "photos/gone.png", "clean")
+    assert result.exit_code == 1
+    assert "gone.png  failed: photos/gone.png cannot be read as an image: No such file" in result.stderr
+    assert leftovers(folder / "clean") == ["a.png"]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads_do_not_matter_for_the_result(folder, threads):
+    assert denoise("photos/a.png", "default.png").exit_code == 0
+    result = denoise("photos/a.png", "clean.png", "--threads", threads)
+    assert result.exit_code == 0, result.output
+    assert Path("clean.png").read_bytes() == Path("default.png").read_bytes()
+    assert "Invalid value for '--threads'" in denoise("photos/a.png", "b.png", "--threads", "0").stderr
 
 
 # Files of all kinds
@@ -332,4 +405,5 @@ def test_shipped_dictionaries_go_by_name():
         assert cleaner(f"{name}.png", noisy(0)) < 0.5
     unknown = denoise("photos/a.png", "no.png", "--dictionary", "separable-9x9")
     assert unknown.exit_code == 1
-    assert "separable-9x9" in unknown.output
+    known = "those are separable-8x8, separable-12x12, separable-16x16, unstructured-8x8, separable-8x8x8."
+    assert unknown.stderr.endswith(f"no file separable-9x9, nor a shipped dictionary of that name: {known}\n")

@@ -64,9 +64,13 @@ def test_volumes_are_filled():
     mask = np.random.default_rng(1).random(volume.shape) < 0.3
     np.save("volume.npy", np.where(mask, 0, volume).astype(np.float32))
     np.save("mask.npy", mask.astype(np.uint8))
-    result = inpaint("volume.npy", "mask.npy", "out.npy")
-    assert result.exit_code == 0, result.output
-    filled = np.load("out.npy")
+    np.save("nan.npy", np.where(mask, np.nan, volume).astype(np.float32))
+    for name in ("volume", "nan"):
+        result = inpaint(f"{name}.npy", "mask.npy", f"{name}_out.npy", "--compare", f"{name}.png")
+        assert result.exit_code == 0, result.output
+    filled = np.load("volume_out.npy")
+    np.testing.assert_array_equal(np.load("nan_out.npy"), filled)
+    np.testing.assert_array_equal(pixels("nan.png"), pixels("volume.png"))
     assert np.array_equal(filled[~mask], volume[~mask])
     assert np.abs(filled - volume).max() < 8
 
@@ -162,3 +166,15 @@ def test_a_mask_that_marks_nothing_is_said():
     result = inpaint("in.png", "black.png", "out.png")
     assert result.exit_code == 0
     assert "the mask marks no pixel as missing" in result.output
+
+
+def test_threads_do_not_matter_for_the_result():
+    for name, more in {"default": [], "one": ["--threads", 1]}.items():
+        assert inpaint("in.png", "mask.png", f"{name}.png", *SHIPPED, *more).exit_code == 0
+    assert np.array_equal(pixels("default.png"), pixels("one.png"))
+
+
+def test_output_that_is_missing_is_named():
+    result = inpaint("in.png", "mask.png")
+    assert result.exit_code == 2
+    assert "Missing argument 'OUT'" in result.stderr

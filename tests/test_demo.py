@@ -1,24 +1,21 @@
 import sys
-from io import StringIO
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import sedil
 from sedil import demo
 
 
 @pytest.fixture
-def shown(tmp_path, monkeypatch):
+def shown(tmp_path, monkeypatch, capsys):
     """Folder and lines of a short demonstration, in a folder with a name that looks like markup."""
     monkeypatch.setattr(demo, "_N_PATCHES", 1500)
     monkeypatch.setattr(demo, "_N_HELD_OUT", 1100)
     monkeypatch.setattr(demo, "_MAX_ITERATIONS", 3)
     monkeypatch.setattr(demo, "_PART", (slice(72, 104), slice(150, 182)))
-    stream = StringIO()
-    demo.run_demo(tmp_path / "d[b]", Console(file=stream, width=80))
-    return tmp_path / "d[b]", stream.getvalue().splitlines()
+    demo.run_demo(tmp_path / "d[b]")
+    return tmp_path / "d[b]", capsys.readouterr().out.splitlines()
 
 
 def test_results_are_saved_and_named(shown):
@@ -78,4 +75,4 @@ def test_unwritable_place_is_refused_before_learning(tmp_path, monkeypatch):
     monkeypatch.setattr(sedil, "learn", None)
     (tmp_path / "atoms.png").mkdir()
     with pytest.raises(IsADirectoryError, match=r"atoms\.png is a folder: give the name of a file"):
-        demo.run_demo(tmp_path, Console())
+        demo.run_demo(tmp_path)

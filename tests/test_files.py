@@ -19,8 +19,8 @@ from sedil.errors import DictionaryFileError
 
 HEADER = {
     "kind": "dictionary",
-    "format_version": 1,
-    "facts": {"patch_shape": [2], "n_atoms": [2], "info": {}},
+    "format_version": files.FORMAT_VERSION,
+    "facts": {"patch_shape": [2], "n_atoms": [2], "signal_shape": [2], "threshold": None, "info": {}},
 }
 
 
@@ -130,24 +130,46 @@ def test_other_kind_is_named(tmp_path):
         sedil.load_dictionary(tmp_path / "c.npz")
 
 
-def test_future_version_asks_for_an_update(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "FORMAT_VERSION", 2)
-    files.write_archive(tmp_path / "new.npz", "dictionary", {}, {})
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (3, "has format version 3; this sedil reads version 2: update sedil to read it"),
+        (1, "has format version 1; this sedil reads version 2: make it anew"),
+    ],
+)
+def test_other_versions_say_what_to_do(tmp_path, monkeypatch, version, message):
+    monkeypatch.setattr(files, "FORMAT_VERSION", version)
+    files.write_archive(tmp_path / "other.npz", "dictionary", {}, {})
     monkeypatch.undo()
-    with pytest.raises(DictionaryFileError, match=r"has format version 2; .* reads version 1: update"):
-        sedil.load_dictionary(tmp_path / "new.npz")
+    with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(tmp_path / "other.npz")
 
 
-def facts_of(patch_shape, n_atoms, info=None):
-    return {"patch_shape": patch_shape, "n_atoms": n_atoms, "info": {} if info is None else info}
+def facts_of(patch_shape, n_atoms, info=None, **others):
+    given = {"patch_shape": patch_shape, "n_atoms": n_atoms, "info": {} if info is None else info}
+    return {"signal_shape": patch_shape, "threshold": None} | given | others
 
 
 @pytest.mark.parametrize(
     ("arrays", "facts", "message"),
     [
         ({"factor0": np.eye(2)}, facts_of([2, 2], [2, 2]), "it lacks factor1."),
-        ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks info."),
+        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is a NoneType, not a dict."),
         ({"factor0": np.eye(2)}, {"n_atoms": [2], "info": {}}, "it lacks patch_shape."),
+        ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks signal_shape."),
+        (
+            {"factor0": np.eye(2)},
+            {"patch_shape": [2], "n_atoms": [2], "signal_shape": [2], "threshold": None},
+            "it lacks info.",
+        ),
+        (
+            {"factor0": np.eye(2)},
+            facts_of([2], [2], threshold="3"),
+            "its threshold is a str, not a float, int, None.",
+        ),
+        ({"factor0": np.eye(2)}, facts_of([2], [2], threshold=-1.0), "threshold must be a finite positive"),
+        ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[3]), "signal_shape (3,) does not hold a"),
+        ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[[2]]), "signal_shape must be"),
         ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is a int, not a list."),
         ({"factor0": np.eye(2)}, facts_of("8", [2]), "its patch_shape is a str, not a list."),
         ({"factor0": np.eye(2)}, facts_of([2], [2], "text"), "its info is a str, not a dict."),

@@ -82,9 +82,9 @@ def test_any_number_of_axes_is_drawn_in_every_library(n_axes, arrays, rng):
     assert picture.max() == WHITE
 
 
-def test_signal_shape_in_info_is_the_default():
+def test_signal_shape_of_the_dictionary_is_the_default():
     column = np.array([-1.0, 0.0, 0.0, 1.0])[:, None]
-    dictionary = SeparableDictionary([column], normalize=True, info={"signal_shape": [2, 2]})
+    dictionary = SeparableDictionary([column], normalize=True, signal_shape=(2, 2))
     expected = mosaic.draw(one_atom([-1, 0, 0, 1]), signal_shape=(2, 2))
     np.testing.assert_array_equal(mosaic.draw(dictionary), expected)
     assert mosaic.draw(dictionary, signal_shape=(4,)).shape != expected.shape

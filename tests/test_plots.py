@@ -54,6 +54,40 @@ def test_given_axes_are_drawn_into_and_returned(draw, result):
     assert ax.has_data()
 
 
+@pytest.fixture(scope="module")
+def estimator():
+    return sedil.SeparableDictionaryLearning((3, 3), 4, max_iter=3, random_state=0).fit(
+        np.reshape(training_patches(20, (3, 3)), (20, 9))
+    )
+
+
+def test_results_and_fitted_estimators_are_drawn_as_they_are(result, estimator):
+    for given, dictionary, history in (
+        (result, result.dictionary, result.history),
+        (estimator, estimator.dictionary_, estimator.history_),
+    ):
+        shown = sedil.plot_atoms(given).images[0].get_array()
+        np.testing.assert_array_equal(shown, mosaic.draw(dictionary, zoom=1))
+        np.testing.assert_array_equal(sedil.plot_history(given).lines[0].get_ydata(), history["objective"])
+
+
+@pytest.mark.parametrize(
+    ("draw", "given", "message"),
+    [
+        (sedil.plot_atoms, np.eye(3), "dictionary must be a SeparableDictionary, a Learn.* got a ndarray"),
+        (sedil.plot_history, [1.0], "history must be a History, a LearningResult or a fitted .* got a list"),
+        (
+            sedil.plot_atoms,
+            sedil.SeparableDictionaryLearning((3, 3), 4),
+            "got a SeparableDictionaryLearning: fit it first",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_with_what_is_wanted(draw, given, message):
+    with pytest.raises(TypeError, match=message):
+        draw(given)
+
+
 def test_figures_can_be_saved(result, tmp_path):
     for k, ax in enumerate([sedil.plot_atoms(result.dictionary), sedil.plot_history(result.history)]):
         ax.figure.savefig(tmp_path / f"{k}.png")

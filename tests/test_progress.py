@@ -1,13 +1,12 @@
 """Progress: nothing, a bar on standard error, or a function of the caller."""
 
-import os
-import pty
 import subprocess
 import sys
 import types
 
 import pytest
 
+from pseudo_terminal import on_a_terminal
 from sedil.progress import Progress, bar, reporting
 
 
@@ -49,29 +48,6 @@ def test_low_in_the_layers():
     assert found.stdout.strip() == "['sedil', 'sedil.progress']"
 
 
-def on_a_terminal(program, stdout_redirected=False, **environment):
-    """What a Python program writes on a terminal 100 columns wide, and into its redirected output."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment}
-    output = subprocess.PIPE if stdout_redirected else theirs
-    with subprocess.Popen(
-        [sys.executable, "-c", program], stdin=theirs, stdout=output, stderr=theirs, env=environment
-    ) as process:
-        os.close(theirs)
-        written = b""
-        while True:
-            try:
-                part = os.read(ours, 65536)
-            except OSError:  # Linux: all have closed it
-                break
-            if not part:
-                break
-            written += part
-        redirected = process.stdout.read() if stdout_redirected else b""
-    os.close(ours)
-    return written.decode(), redirected.decode()
-
-
 WORK = """
 from types import SimpleNamespace
 from sedil.progress import Progress, reporting
@@ -82,7 +58,7 @@ with reporting(True, "learning") as report:
 
 
 def test_bar_on_a_terminal_is_full_at_the_end_and_shows_the_cost():
-    screen, _ = on_a_terminal(WORK)
+    screen, _ = on_a_terminal("-c", WORK)
     last = [line for line in screen.splitlines() if "learning" in line][-1]
     for words in ("100%", "3 iterations, cost 1.25", "left"):
         assert words in last
@@ -90,19 +66,19 @@ def test_bar_on_a_terminal_is_full_at_the_end_and_shows_the_cost():
 
 
 def test_bar_is_on_standard_error_and_leaves_redirected_output_alone():
-    screen, redirected = on_a_terminal(WORK, stdout_redirected=True)
+    screen, redirected = on_a_terminal("-c", WORK, stdout_redirected=True)
     assert "100%" in screen
     assert redirected == "meanwhile\n"
 
 
 def test_bar_has_no_colours_where_they_are_not_wanted():
-    assert "\x1b[3" in on_a_terminal(WORK)[0]
-    assert "\x1b[3" not in on_a_terminal(WORK, NO_COLOR="1")[0]
+    assert "\x1b[3" in on_a_terminal("-c", WORK)[0]
+    assert "\x1b[3" not in on_a_terminal("-c", WORK, NO_COLOR="1")[0]
 
 
 def test_bar_is_not_full_after_an_error():
     program = WORK.replace('print("meanwhile")', "raise ValueError") + "\n"
-    screen, _ = on_a_terminal(program)
+    screen, _ = on_a_terminal("-c", program)
     assert " 30%" in screen
     assert "100%" not in screen
 

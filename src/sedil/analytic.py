@@ -47,4 +47,4 @@ def odct(patch_shape: int | Sequence[int], n_atoms: int | Sequence[int]) -> Sepa
     patch_shape = patch_lengths(patch_shape)
     counts = atom_counts(n_atoms, patch_shape)
     factors = [odct_factor(length, count) for length, count in zip(patch_shape, counts, strict=True)]
-    return SeparableDictionary(factors, info={"method": "overcomplete DCT", "threshold": _THRESHOLD})
+    return SeparableDictionary(factors, threshold=_THRESHOLD, info={"method": "overcomplete DCT"})

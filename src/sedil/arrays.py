@@ -5,6 +5,7 @@ Some arrays are *packed*: the samples are their **last** axis, ``(*patch_shape, 
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,11 @@ def namespace(array: Array) -> Any:
     return np if type(array) is np.ndarray else array_namespace(array)
 
 
+def is_same_kind(array: Array, other: Array) -> bool:
+    """Whether two arrays are of one library and on one device."""
+    return array_namespace(array) is array_namespace(other) and array.device == other.device
+
+
 def inner_product(left: Array, right: Array) -> float:
     """Sum of the products of all entries, taken in float64."""
     xp = namespace(left)
@@ -31,13 +37,13 @@ def inner_product(left: Array, right: Array) -> float:
 def pack(samples: Array) -> Array:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)
-    return _contiguous(xp.moveaxis(samples, 0, -1))
+    return contiguous(xp.moveaxis(samples, 0, -1))
 
 
 def unpack(packed: Array) -> Array:
     """Inverse of `pack`: ``(..., n) -> (n, ...)``."""
     xp = array_namespace(packed)
-    return _contiguous(xp.moveaxis(packed, -1, 0))
+    return contiguous(xp.moveaxis(packed, -1, 0))
 
 
 def to_numpy(array: Array) -> np.ndarray:
@@ -55,7 +61,22 @@ def in_precision(array: Array, dtype: str) -> Array:
     return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
-def _contiguous(array: Array) -> Array:
+def detached(array: Array) -> Array:
+    """The numbers alone: a tensor of torch that is part of a record of gradients is no longer."""
+    return array.detach() if is_torch_array(array) else array
+
+
+def contiguous(array: Array) -> Array:
+    """The array in row-major memory."""
     xp = array_namespace(array)
     # Flattening is the standard's one way to ask for row-major memory.
     return xp.reshape(xp.reshape(array, (-1,)), array.shape)
+
+
+def variance(array: Array) -> float:
+    """Mean squared distance from the mean, summed in float64."""
+    xp = array_namespace(array)
+    count = prod(array.shape)
+    mean = xp.sum(array, dtype=xp.float64) / count
+    distance = xp.astype(array, xp.float64) - mean
+    return float(xp.sum(distance * distance)) / count

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import device as device_of
 
-from sedil.arrays import Array, in_precision
+from sedil.arrays import Array, detached, in_precision, is_same_kind
 
 MAX_AXES = 4
-DTYPES = ("float32", "float64")
+PRECISIONS = ("float32", "float64")
 # What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
 # coherence barrier makes of all pairs of atoms in float64.
 _FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
@@ -34,8 +35,7 @@ def as_real_array(values: Any, name: str) -> Array:
             raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
     if isinstance(values, np.ndarray) and values.dtype.kind not in "biuf":
         raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
-    if is_torch_array(values):
-        values = values.detach()
+    values = detached(values)
     xp = array_namespace(values)
     if values.dtype in (xp.float32, xp.float64):
         return values
@@ -51,15 +51,13 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
     float64 all the same, and arrays of other libraries in their own precision.
     """
-    if dtype is not None:
-        require_choice(dtype, "dtype", DTYPES)
+    require_precision(dtype)
     array = as_real_array(values, name)
     default = "float32" if isinstance(array, np.ndarray) else floating_dtype(values)
     with np.errstate(over="ignore"):
         working = in_precision(array, dtype or default)
-    xp = array_namespace(array)
-    if working.dtype != array.dtype and bool(xp.any(xp.isinf(working) & ~xp.isinf(array))):
-        largest = float(xp.max(xp.abs(array[xp.isfinite(array)])))
+    if working.dtype != array.dtype and is_finite(array) and not is_finite(working):
+        largest = float(array_namespace(array).max(array_namespace(array).abs(array)))
         raise ValueError(
             f"{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with "
             'dtype="float64".'
@@ -75,12 +73,26 @@ def floating_dtype(values: Any) -> str:
     return "float64" if is_wide else "float32"
 
 
+def require_precision(dtype: str | None) -> None:
+    """The name of a precision, or none given."""
+    if dtype is not None:
+        require_choice(dtype, "dtype", PRECISIONS)
+
+
+def is_finite(array: Array) -> bool:
+    """Whether all entries are finite.
+
+    NaN is the least and the greatest of its array, so that no array of flags is needed.
+    """
+    xp = array_namespace(array)
+    return prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array)))
+
+
 def require_finite(array: Array, name: str) -> None:
     """Refuse NaN and infinity, and say how many there are and where the first one is."""
-    xp = array_namespace(array)
-    # NaN is the least and the greatest of its array, so that no array of flags is needed where all is well.
-    if prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array))):
+    if is_finite(array):
         return
+    xp = array_namespace(array)
     bad = ~xp.isfinite(array)
     count = int(xp.sum(xp.astype(bad, xp.int64)))
     first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
@@ -114,22 +126,27 @@ def require_code_shape(codes: Array, n_atoms: Sequence[int]) -> None:
     _require_trailing_shape(codes, n_atoms, "codes", "they come from sparse_code or analyze")
 
 
-def require_same_library(array: Array, other: Array, name: str, other_name: str) -> None:
+def require_same_library(
+    array: Array,
+    other: Array,
+    name: str,
+    other_name: str,
+    remedy: str = "for example dictionary.like(patches)",
+) -> None:
     """Refuse to mix array libraries or devices."""
-    same_library = array_namespace(array) is array_namespace(other)
-    if not same_library or array.device != other.device:
+    if not is_same_kind(array, other):
         raise TypeError(
             f"{name} is a {_kind(array)} but {other_name} is a {_kind(other)}: use one array library "
-            f"and device, for example dictionary.like(patches)."
+            f"and device, {remedy}."
         )
 
 
-def patch_lengths(patch_shape: int | Sequence[int]) -> tuple[int, ...]:
+def patch_lengths(patch_shape: int | Sequence[int], name: str = "patch_shape") -> tuple[int, ...]:
     """Lengths of the patch axes; a single number is one axis."""
     lengths: Any = (patch_shape,) if isinstance(patch_shape, Integral) else patch_shape
     if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str):
-        raise TypeError(f"patch_shape must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
-    return tuple(require_count(length, "patch_shape", minimum=1) for length in lengths)
+        raise TypeError(f"{name} must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
+    return tuple(require_count(length, name, minimum=1) for length in lengths)
 
 
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
@@ -180,28 +197,63 @@ def require_folder(path: str | Path) -> None:
         raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
 
 
+def require_mask(mask: Any, like: Array, *other_shapes: tuple[int, ...], name: str = "mask") -> Array:
+    """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
+    if isinstance(mask, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: give a plain one, for example {name}.filled(True).")
+    is_array = is_array_api_obj(mask)
+    if not is_array:
+        mask = np.asarray(mask)
+    if mask.dtype != array_namespace(mask).bool:
+        raise TypeError(
+            f"{name} must be boolean, True where data is missing, got dtype {mask.dtype}: use {name} != 0."
+        )
+    if not is_array:
+        mask = array_namespace(like).asarray(mask, device=device_of(like))
+    require_same_library(mask, like, name, "the data", "those of the data")
+    allowed = [tuple(like.shape), *other_shapes]
+    if tuple(mask.shape) not in allowed:
+        shapes = " or ".join(map(str, dict.fromkeys(allowed)))
+        raise ValueError(f"{name} must have the shape of the data, {shapes}, got {tuple(mask.shape)}.")
+    return mask
+
+
 def require_boolean(array: Array, name: str) -> None:
     """An array of True and False."""
     if array.dtype != array_namespace(array).bool:
         raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
 
 
-def require_mask(mask: Any, shape: tuple[int, ...] | list[tuple[int, ...]], name: str = "mask") -> Array:
-    """The mask as an array, if it is boolean and of the shape, or of one in the list."""
-    mask = mask if hasattr(mask, "dtype") else np.asarray(mask)
-    shapes = shape if isinstance(shape, list) else [shape]
-    allowed = " or ".join(map(str, shapes))
-    rule = f"{name} must be boolean, True where data is missing, of the shape {allowed}"
-    if mask.dtype != array_namespace(mask).bool:
-        raise TypeError(f"{rule}, got dtype {mask.dtype}.")
-    if tuple(mask.shape) not in shapes:
-        raise ValueError(f"{rule}, got {tuple(mask.shape)}.")
-    return mask
+def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, remedy: str) -> None:
+    """An image has the axes of a patch, and room for one."""
+    shape, patch_shape = tuple(shape), tuple(patch_shape)
+    if len(shape) != len(patch_shape):
+        raise ValueError(f"{name} of shape {shape} does not have the {len(patch_shape)} axes of a patch.")
+    if any(side < length for side, length in zip(shape, patch_shape, strict=True)):
+        raise ValueError(f"{name} of shape {shape} is smaller than a patch of shape {patch_shape}: {remedy}.")
 
 
 def require_threads(threads: int | None) -> int | None:
     """A number of threads, or None for as many as there are cores."""
     return None if threads is None else require_count(threads, "threads", minimum=1)
+
+
+def require_image(image: Any, channel_axis: int | None) -> None:
+    """An array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
+    if isinstance(image, np.ma.MaskedArray):
+        raise TypeError("image is a masked array: fill what is missing by sedil.inpaint first.")
+    if not is_array_api_obj(image):
+        raise TypeError(f"image must be a NumPy array or a tensor, got a {type(image).__name__}.")
+    if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
+        raise TypeError(f"image must hold real numbers, got dtype {image.dtype}.")
+    shape = tuple(image.shape)
+    if 0 in shape:
+        raise ValueError(f"image is empty: its shape is {shape}.")
+    if channel_axis is not None and not -len(shape) <= channel_axis < len(shape):
+        raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {shape}.")
+    n_axes = len(shape) - (channel_axis is not None)
+    if not 1 <= n_axes <= MAX_AXES:
+        raise ValueError(f"image must have 1 to {MAX_AXES} axes besides colour, got shape {shape}.")
 
 
 def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from shutil import which
 
 import numpy as np
-from rich.console import Console
 
 import sedil
 from sedil import mosaic
 from sedil.dictionary import format_shape
 from sedil.files import make_folder, require_writable, write_picture
-from sedil.image_files.images import scikit_image_photographs
+from sedil.image_files.grey_images import scikit_image_photographs
 from sedil.imaging.quality import image_quality
+from sedil.terminal import bar, console
 
 # Photographs inside the scikit-image package itself; nothing is downloaded.
 IMAGES = ("astronaut", "camera", "rocket", "brick", "grass", "cat")
@@ -27,53 +26,61 @@ _MAX_ITERATIONS = 400
 _SIGMA = 20.0
 _PART = (slice(72, 328), slice(150, 406))  # the cup
 
-Say = Callable[[str], None]
 
-
-def run_demo(folder: Path, console: Console) -> sedil.LearningResult:
+def run_demo(folder: Path) -> sedil.LearningResult:
     """Learn an 8x8 dictionary with 16x16 atoms, compare it with the ODCT, denoise with both, save it all."""
-    say = partial(console.print, markup=False, emoji=False, highlight=False, soft_wrap=True)
     file, picture, comparison = (folder / name for name in ("dictionary.npz", "atoms.png", "denoised.png"))
     make_folder(folder, parents=True)
-    for place in (file, picture, comparison):
-        require_writable(place)
-    result = _learn(say)
+    for path in (file, picture, comparison):
+        require_writable(path)
+    result = _learn()
     result.dictionary.save(file)
     dictionaries = {"ODCT": sedil.odct(_PATCH_SHAPE, _N_ATOMS), "learned": result.dictionary}
-    _compare_codes(dictionaries, say)
-    pictures = _denoise(dictionaries, say)
+    _compare_codes(dictionaries)
+    pictures = _denoise(dictionaries)
     mosaic.save(result.dictionary, picture)
     _save_side_by_side([pictures[name] for name in ("noisy", "learned", "clean")], comparison)
-    say(f"5. saved {file}, its atoms as {picture}")
-    say(f"   and noisy, denoised and original side by side as {comparison}")
-    say(f"   next: {_program()} show {file}")
+    console.print(f"5. saved {file}, its atoms as {picture}")
+    console.print(f"   and noisy, denoised and original side by side as {comparison}")
+    console.print(f"   next: {_program()} show {file}")
     return result
 
 
-def _learn(say: Say) -> sedil.LearningResult:
+def _learn() -> sedil.LearningResult:
     training = demo_patches(IMAGES, _N_PATCHES)
-    say(
+    console.print(
         f"1. {len(training):,} patches of {format_shape(_PATCH_SHAPE)} "
         f"from {len(IMAGES)} photographs: {', '.join(IMAGES)}"
     )
-    say(f"2. learning a separable dictionary, {format_shape(_N_ATOMS)} atoms (Ctrl-C stops early)")
-    result = sedil.learn(training, _N_ATOMS, max_iterations=_MAX_ITERATIONS, random_state=0, progress=True)
+    console.print(f"2. learning a separable dictionary, {format_shape(_N_ATOMS)} atoms (Ctrl-C stops early)")
+    with bar("learning") as report:
+        result = sedil.learn(
+            training,
+            _N_ATOMS,
+            max_iterations=_MAX_ITERATIONS,
+            random_state=0,
+            progress=report,
+        )
     result.dictionary.info.update(images=list(IMAGES), seed=0)
-    say(str(result))
+    console.print(str(result))
     return result
 
 
-def _compare_codes(dictionaries: dict[str, sedil.SeparableDictionary], say: Say) -> None:
+def _compare_codes(dictionaries: dict[str, sedil.SeparableDictionary]) -> None:
     held_out = demo_patches([HELD_OUT], _N_HELD_OUT)
-    say(f"3. coding {len(held_out):,} patches of a photograph it has not seen ({HELD_OUT}), same l1 penalty")
+    console.print(
+        f"3. coding {len(held_out):,} patches of a photograph it has not seen ({HELD_OUT}), same l1 penalty"
+    )
     for name, dictionary in dictionaries.items():
         nonzeros, error = coding_quality(dictionary.like(held_out), held_out)
-        say(f"   {name:8s} {nonzeros:5.1f} coefficients per patch, {error:.1%} of the energy missed")
+        console.print(
+            f"   {name:8s} {nonzeros:5.1f} coefficients per patch, {error:.1%} of the energy missed"
+        )
 
 
-def _denoise(dictionaries: dict[str, sedil.SeparableDictionary], say: Say) -> dict[str, np.ndarray]:
+def _denoise(dictionaries: dict[str, sedil.SeparableDictionary]) -> dict[str, np.ndarray]:
     """The clean image, the noisy one, and what each dictionary makes of it."""
-    say(f"4. denoising a part of it with noise of sigma {_SIGMA:g} added (PSNR in dB, SSIM)")
+    console.print(f"4. denoising a part of it with noise of sigma {_SIGMA:g} added (PSNR in dB, SSIM)")
     clean = scikit_image_photographs([HELD_OUT])[0][_PART]
     noisy = clean + _SIGMA * np.random.default_rng(0).standard_normal(clean.shape).astype(np.float32)
     pictures = {"noisy": noisy}
@@ -81,13 +88,13 @@ def _denoise(dictionaries: dict[str, sedil.SeparableDictionary], say: Say) -> di
         pictures[name] = sedil.denoise(noisy, _SIGMA, dictionary)
     for name, image in pictures.items():
         psnr, ssim = image_quality(image, clean)
-        say(f"   {name:8s} {psnr:5.2f}  {ssim:.3f}")
+        console.print(f"   {name:8s} {psnr:5.2f}  {ssim:.3f}")
     return {"clean": clean, **pictures}
 
 
-def _save_side_by_side(pictures: Sequence[np.ndarray], place: Path) -> None:
+def _save_side_by_side(pictures: Sequence[np.ndarray], path: Path) -> None:
     side_by_side = np.concatenate(pictures, axis=1)
-    write_picture(place, np.clip(np.rint(side_by_side), 0, 255).astype(np.uint8))
+    write_picture(path, np.clip(np.rint(side_by_side), 0, 255).astype(np.uint8))
 
 
 def _program() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import reduce
 from math import exp, prod, sqrt
 from pathlib import Path
@@ -19,12 +20,19 @@ from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
 from sedil.arrays import Array, pack, to_numpy, unpack
-from sedil.engines.portable import products
+from sedil.engines import choose_engine
 from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
-_FACTS = {"patch_shape": list, "n_atoms": list, "info": dict}  # in a file, with their types
+# In a file, with their types.
+_FACTS = {
+    "patch_shape": list,
+    "n_atoms": list,
+    "signal_shape": list,
+    "threshold": float | int | None,
+    "info": dict,
+}
 _TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
 
 
@@ -38,13 +46,22 @@ class SeparableDictionary:
         one array library, device and precision. They are copied.
     normalize : bool, default False
         Scale the columns to unit length first; without it other lengths are an error.
+    signal_shape : tuple of int, optional
+        Shape of the block that a patch stands for, if it is not the patch shape: (8, 8) for an unstructured
+        dictionary of 64 entries. It decides how atoms are drawn and which patches of an image are coded.
+    threshold : float, optional
+        Threshold that suits these atoms in `sedil.denoise`, in multiples of sigma.
     info : mapping, optional
-        How the dictionary came about: anything that JSON can hold. It is saved with the factors.
+        How the dictionary came about: anything that JSON can hold. A record, which decides nothing.
+
+    All of it is saved with the factors.
 
     Attributes
     ----------
     factors : tuple of arrays
     patch_shape, n_atoms : tuple of int
+    signal_shape : tuple of int
+    threshold : float or None
     info : dict
 
     Examples
@@ -56,11 +73,19 @@ class SeparableDictionary:
     """
 
     def __init__(
-        self, factors: Sequence[Array], *, normalize: bool = False, info: Mapping | None = None
+        self,
+        factors: Sequence[Array],
+        *,
+        normalize: bool = False,
+        signal_shape: Sequence[int] | None = None,
+        threshold: float | None = None,
+        info: Mapping[str, Any] | None = None,
     ) -> None:
         self.factors = _checked_factors(factors, normalize)
-        self.patch_shape = tuple(factor.shape[0] for factor in self.factors)
-        self.n_atoms = tuple(factor.shape[1] for factor in self.factors)
+        self.patch_shape: tuple[int, ...] = tuple(factor.shape[0] for factor in self.factors)
+        self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
+        self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
+        self.threshold = None if threshold is None else checks.require_positive(threshold, "threshold")
         self.info = _checked_info(info or {})
 
     # Applying it ---------------------------------------------------------------------------------
@@ -69,7 +94,7 @@ class SeparableDictionary:
         """Patches from codes: ``(..., *n_atoms) -> (..., *patch_shape)``. Paper: Eq. (1), (3)."""
         codes = self.own_array(codes, "codes")
         checks.require_code_shape(codes, self.n_atoms)
-        return self.apply(products.synthesize, codes)
+        return self.apply(choose_engine(None, codes, self.n_atoms).synthesize, codes)
 
     def analyze(self, patches: Array) -> Array:
         """Inner products with all atoms: ``(..., *patch_shape) -> (..., *n_atoms)``.
@@ -78,7 +103,7 @@ class SeparableDictionary:
         """
         patches = self.own_array(patches, "patches")
         checks.require_patch_shape(patches, self.patch_shape)
-        return self.apply(products.analyze, patches)
+        return self.apply(choose_engine(None, patches, self.n_atoms).analyze, patches)
 
     def as_matrix(self) -> Array:
         """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
@@ -136,21 +161,38 @@ class SeparableDictionary:
             xp.asarray(to_numpy(factor), dtype=floating, device=device_of(array)) for factor in self.factors
         ]
         # Unit length holds to the precision of the source, so a wider type asks for it anew.
-        return SeparableDictionary(factors, normalize=True, info=self.info)
+        return SeparableDictionary(factors, normalize=True, **self._settings())
+
+    def replace(
+        self,
+        *,
+        signal_shape: Sequence[int] | None = None,
+        threshold: float | None = None,
+        info: Mapping[str, Any] | None = None,
+    ) -> SeparableDictionary:
+        """The same factors with other settings, or another record; what is left out stays."""
+        given = {"signal_shape": signal_shape, "threshold": threshold, "info": info}
+        changes = {name: value for name, value in given.items() if value is not None}
+        return SeparableDictionary(self.factors, **(self._settings() | changes))
 
     def save(self, path: str | Path) -> None:
-        """Write factors and `info` to one ``.npz`` file, which `load_dictionary` reads."""
+        """Write the dictionary to one ``.npz`` file, which `load_dictionary` reads."""
         arrays = {f"factor{k}": to_numpy(factor) for k, factor in enumerate(self.factors)}
-        info = _checked_info(self.info)
-        facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, "info": info}
+        settings = self._settings() | {"info": _checked_info(self.info)}
+        facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, **settings}
         write_archive(path, FILE_KIND, arrays, facts)
+
+    def _settings(self) -> dict[str, Any]:
+        """All but the factors, as the constructor takes it."""
+        return {"signal_shape": self.signal_shape, "threshold": self.threshold, "info": self.info}
 
     @classmethod
     def load(cls, path: str | Path) -> SeparableDictionary:
         """Read a dictionary that `save` wrote."""
         arrays, facts = read_archive(path, FILE_KIND)
         try:
-            return cls(_factors_of(arrays, facts), info=facts["info"])
+            factors = _factors_of(arrays, facts)
+            return cls(factors, **{name: facts[name] for name in ("signal_shape", "threshold", "info")})
         except (TypeError, ValueError) as error:
             raise DictionaryFileError(f"{path} is damaged: {error}") from error
 
@@ -208,7 +250,8 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
         if name not in facts:
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
-            raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {kind.__name__}.")
+            wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
+            raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
     for k, count in enumerate(checks.atom_counts(facts["n_atoms"], patch_shape)):
@@ -225,8 +268,21 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
     return factors
 
 
+def _checked_signal_shape(
+    signal_shape: Sequence[int] | None, patch_shape: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The shape that a patch stands for: another than its own only if it has one axis."""
+    if signal_shape is None:
+        return patch_shape
+    shape = checks.patch_lengths(signal_shape, "signal_shape")
+    fits = prod(shape) == patch_shape[0] if len(patch_shape) == 1 else shape == patch_shape
+    if not fits or len(shape) > checks.MAX_AXES:
+        raise ValueError(f"signal_shape {shape} does not hold a patch of shape {patch_shape}.")
+    return shape
+
+
 def _checked_info(info: Mapping) -> dict[str, Any]:
-    """A copy of `info`, if JSON can hold it."""
+    """A copy of `info`, down to its last list, if JSON can hold it."""
     for key, value in info.items():
         if not isinstance(key, str):
             raise TypeError(f"info has the key {key!r}: keys must be text.")
@@ -236,7 +292,7 @@ def _checked_info(info: Mapping) -> dict[str, Any]:
             raise TypeError(
                 f"info[{key!r}] cannot be saved ({error}): use text, numbers, lists and dicts."
             ) from None
-    return dict(info)
+    return deepcopy(dict(info))
 
 
 def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, ...]:
@@ -270,10 +326,3 @@ def _kronecker(left: Array, right: Array) -> Array:
 
 def _dtype_name(array: Array) -> str:
     return str(array.dtype).rpartition(".")[2]
-
-
-def require_dictionary(dictionary: Any) -> SeparableDictionary:
-    """The dictionary, if it is one: a name or a list of factors is not."""
-    if not isinstance(dictionary, SeparableDictionary):
-        raise TypeError(f"dictionary must be a SeparableDictionary, got a {type(dictionary).__name__}.")
-    return dictionary

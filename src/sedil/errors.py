@@ -8,3 +8,7 @@ EXPECTED = (ValueError, TypeError, OSError, MemoryError)
 
 class DictionaryFileError(ValueError):
     """A file that should hold a dictionary or a checkpoint cannot be read as one."""
+
+
+class ImageFileError(ValueError):
+    """A file cannot be read as a picture or a volume."""

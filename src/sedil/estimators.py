@@ -15,13 +15,13 @@ from sklearn.utils.validation import check_is_fitted, check_random_state, valida
 from sedil.checks import as_working_array, patch_lengths, require_count, require_positive
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
+from sedil.engines import EngineName
 from sedil.learning.defaults import PresetName, choose_atoms, smallest_coefficient
 from sedil.learning.initial import StartName
 from sedil.learning.learn import learn
 from sedil.learning.metrics import MetricName
 from sedil.learning.minibatch import MiniBatchLearner
 from sedil.learning.result import History
-from sedil.learning.training_sets import EngineName
 from sedil.objective import Weights
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption

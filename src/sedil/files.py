@@ -10,7 +10,7 @@ import os
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
@@ -22,7 +22,7 @@ import numpy as np
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _HEADER = "header"
 # What numpy, zipfile and json raise on damaged or foreign content.
 _UNREADABLE = (
@@ -83,16 +83,16 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     if found != kind:
         raise DictionaryFileError(f"{path} holds a {found}, not a {kind}.")
     if version != FORMAT_VERSION:
+        remedy = "update sedil to read it" if version > FORMAT_VERSION else "make it anew"
         raise DictionaryFileError(
-            f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: "
-            f"update sedil to read it."
+            f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
         )
     return arrays, facts
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream whose content takes the place of `path` at the end; on failure the old file stays whole."""
+    """A stream whose content becomes that of `path` at the end; on failure the old file stays whole."""
     with _partial_file(Path(path)) as stream:
         yield stream
         stream.flush()
@@ -102,9 +102,17 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def require_writable(path: str | Path) -> None:
-    """Refuse a place where `replacing` could not write, before the work that it is to hold."""
+    """Refuse a path where `replacing` could not write, before the work that it is to hold."""
     with _partial_file(Path(path)):
         pass
+
+
+def require_free(paths: Sequence[Path], force: bool) -> None:
+    """Refuse to write over files that exist, unless that is wanted."""
+    there = [path for path in paths if path.exists() and not path.is_dir()]
+    if there and not force:
+        more = f", and so do {len(there) - 1} more" if len(there) > 1 else ""
+        raise FileExistsError(f"{there[0]} exists already{more}: choose another name or add --force.")
 
 
 @contextmanager

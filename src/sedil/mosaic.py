@@ -37,11 +37,11 @@ def draw(
     ----------
     dictionary : SeparableDictionary
     signal_shape : shape to give each atom, for example (8, 8) where 64 values are an image patch.
-        Default: the ``signal_shape`` in ``dictionary.info``, else the patch shape. Atoms of three and
+        Default: that of the dictionary. Atoms of three and
         four axes are drawn as their slices side by side, atoms of one axis as a bar code.
     zoom : size of one entry in pixels, at most.
     """
-    shape = tuple(signal_shape or dictionary.info.get("signal_shape") or dictionary.patch_shape)
+    shape = tuple(signal_shape or dictionary.signal_shape)
     if prod(shape) != prod(dictionary.patch_shape):
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {dictionary.patch_shape}.")
     height, width = _as_pictures(np.zeros((1, *shape), np.uint8)).shape[1:]
@@ -92,9 +92,9 @@ def _layout(count: int, columns: int, height: int, width: int, zoom: int) -> tup
     while zoom > 1 and _length(rows, height * zoom) * _length(columns, width * zoom) > MAX_PIXELS:
         zoom -= 1
     if zoom == 1:
-        rows = min(rows, _room(_length(columns, width), height))
+        rows = min(rows, _tiles_that_fit(_length(columns, width), height))
     if rows < 1:  # not even one row fits
-        rows, columns = 1, max(1, _room(_length(1, height), width))
+        rows, columns = 1, max(1, _tiles_that_fit(_length(1, height), width))
     return rows, columns, zoom
 
 
@@ -103,7 +103,7 @@ def _length(n_tiles: int, side: int, border: int = 1) -> int:
     return n_tiles * (side + border) + border
 
 
-def _room(across: int, side: int, border: int = 1) -> int:
+def _tiles_that_fit(across: int, side: int, border: int = 1) -> int:
     """How many tiles fit along one axis of a picture that has `across` pixels along the other."""
     return (MAX_PIXELS // across - border) // (side + border)
 

@@ -7,6 +7,10 @@ from itertools import product
 from math import prod
 
 import numpy as np
+from array_api_compat import array_namespace
+from array_api_compat import device as device_of
+
+from sedil.arrays import Array
 
 Box = tuple[np.ndarray, ...]  # first corners along each axis; the box holds all their combinations
 
@@ -74,20 +78,32 @@ class PatchGrid:
         """The same box inside its own extent."""
         return tuple(corners - corners[0] for corners in box)
 
-    def touching(self, wanted: np.ndarray, box: Box) -> np.ndarray:
+    def flat_indices(self, shape: Sequence[int], box: Box) -> tuple[np.ndarray, np.ndarray]:
+        """Where patches begin in a flat array of this shape, (n,), and where their entries lie from there."""
+        corners = np.ravel_multi_index(np.ix_(*box), shape).ravel()
+        offsets = np.ravel_multi_index(np.ix_(*map(np.arange, self.patch_shape)), shape).ravel()
+        return corners, offsets
+
+    def touching(self, wanted: Array, box: Box) -> Array:
         """Which patches of a box hold a pixel where `wanted` is True, shape (n,)."""
-        inside = self.extract(wanted, box).reshape(-1, prod(self.patch_shape))
-        return np.logical_or.reduce(inside, axis=1)
+        inside = self.extract(wanted, box)
+        return array_namespace(wanted).any(inside, axis=tuple(range(1, inside.ndim)))
 
-    def extract(self, image: np.ndarray, box: Box) -> np.ndarray:
+    def extract(self, image: Array, box: Box) -> Array:
         """Patches of a box as a copy, shape (n, *patch_shape)."""
-        windows = np.lib.stride_tricks.sliding_window_view(image, self.patch_shape)
-        return windows[np.ix_(*box)].reshape(-1, *self.patch_shape)
+        xp = array_namespace(image)
+        corners, offsets = self.flat_indices(image.shape, box)
+        index = xp.asarray((corners[:, None] + offsets).ravel(), device=device_of(image))
+        entries = xp.take(xp.reshape(image, (-1,)), index, axis=0)
+        return xp.reshape(entries, (len(corners), *self.patch_shape))
 
-    def add(self, image: np.ndarray, patches: np.ndarray, box: Box) -> None:
-        """Add each patch to `image` at its place: the adjoint of `extract`, in place."""
-        stacked = patches.reshape(*(len(corners) for corners in box), *self.patch_shape)
+    def add(self, image: Array, patches: Array, box: Box) -> None:
+        """Add each patch to a contiguous `image` at its place: the adjoint of `extract`, in place."""
+        xp = array_namespace(image)
+        corners, offsets = self.flat_indices(image.shape, box)
+        first = xp.asarray(corners, device=device_of(image))
+        pixels = xp.reshape(image, (-1,), copy=False)
+        entries = xp.reshape(patches, (len(corners), len(offsets)))
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
-        for offset in np.ndindex(*self.patch_shape):
-            places = np.ix_(*(corners + shift for corners, shift in zip(box, offset, strict=True)))
-            image[places] += stacked[(..., *offset)]
+        for number, offset in enumerate(offsets.tolist()):
+            pixels[first + offset] += entries[:, number]

@@ -6,22 +6,27 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sedil import mosaic
+from sedil.dictionary import SeparableDictionary
+from sedil.learning.result import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sedil.dictionary import SeparableDictionary
-    from sedil.learning.result import History
+    from sedil.estimators import SeparableDictionaryLearning
+    from sedil.learning.result import LearningResult
 
 
 def plot_atoms(
-    dictionary: SeparableDictionary, *, signal_shape: Sequence[int] | None = None, ax: Axes | None = None
+    dictionary: SeparableDictionary | LearningResult | SeparableDictionaryLearning,
+    *,
+    signal_shape: Sequence[int] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw all atoms as in the paper's Figure 1: black most negative, grey zero, white most positive.
 
     Parameters
     ----------
-    dictionary : SeparableDictionary
+    dictionary : SeparableDictionary, LearningResult or fitted SeparableDictionaryLearning
     signal_shape : tuple of int, optional
         Shape to give each atom, for example (8, 8) for an unstructured dictionary of 64-vectors.
     ax : matplotlib Axes, optional
@@ -31,20 +36,22 @@ def plot_atoms(
     -------
     matplotlib Axes
     """
-    picture = mosaic.draw(dictionary, signal_shape, zoom=1)
+    found = _part_of(dictionary, "dictionary", SeparableDictionary, "a SeparableDictionary")
+    picture = mosaic.draw(found, signal_shape, zoom=1)
     ax = ax or _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1]))
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_axis_off()
     return ax
 
 
-def plot_history(history: History, *, ax: Axes | None = None) -> Axes:
+def plot_history(
+    history: History | LearningResult | SeparableDictionaryLearning, *, ax: Axes | None = None
+) -> Axes:
     """Draw the cost and its terms over the iterations, on a logarithmic scale.
 
     Parameters
     ----------
-    history : History
-        ``result.history`` or ``estimator.history_``.
+    history : History, LearningResult or fitted SeparableDictionaryLearning
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
@@ -52,13 +59,28 @@ def plot_history(history: History, *, ax: Axes | None = None) -> Axes:
     -------
     matplotlib Axes
     """
+    records = _part_of(history, "history", History, "a History")
     ax = ax or _new_axes(figsize=(6, 4))
     for name in ("objective", "data", "sparsity", "coherence"):
-        ax.semilogy(history["iteration"], history[name], label=name, lw=2 if name == "objective" else 1)
+        ax.semilogy(records["iteration"], records[name], label=name, lw=2 if name == "objective" else 1)
     ax.set_xlabel("iteration")
     ax.set_ylabel("cost per patch")
     ax.legend()
     return ax
+
+
+def _part_of(value: Any, name: str, kind: type, words: str) -> Any:
+    """The dictionary or the history of what was given, which may be it already."""
+    if isinstance(value, kind):
+        return value
+    for attribute in (name, f"{name}_"):  # of a result, of an estimator
+        if isinstance(part := getattr(value, attribute, None), kind):
+            return part
+    remedy = ": fit it first" if hasattr(value, "fit") else ""
+    raise TypeError(
+        f"{name} must be {words}, a LearningResult or a fitted SeparableDictionaryLearning, got a "
+        f"{type(value).__name__}{remedy}."
+    )
 
 
 def _new_axes(**kwargs: Any) -> Axes:

@@ -166,27 +166,3 @@ def _in_notebook(shown: RichProgress) -> Iterator[Draw]:
             last = time.monotonic()
 
     yield draw
-
-
-# until learn and denoise take progress=: the functions that they call now.
-@contextmanager
-def patch_bar(work: str = "denoising") -> Iterator[Callable[[int, int], None]]:
-    """For today's `sedil.denoise` and `sedil.inpaint`."""
-    with bar(work) as show:
-
-        def tell(done: int, total: int) -> None:
-            show(Progress(done, total, "patches"))
-
-        yield tell
-
-
-# until learn and denoise take progress=: the functions that they call now.
-@contextmanager
-def progress_bar(max_iterations: int | None = None) -> Iterator[Callable[[Any], None]]:
-    """For today's `sedil.learn` and `learn_minibatch`."""
-    with bar("learning") as show:
-
-        def tell(old: Any) -> None:
-            show(Progress(old.record.iteration, old.max_iterations, "iterations", old.record, old.factors))
-
-        yield tell

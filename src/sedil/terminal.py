@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, TextIO, cast
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
+from sedil import progress
 from sedil.errors import EXPECTED
 
+
+class _StandardOutput:
+    """Standard output of the moment: a bar puts another in its place, which keeps the lines off the bar."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "rich_proxied_file":  # by which Rich would find the one behind
+            raise AttributeError(name)
+        return getattr(sys.stdout, name)
+
+
 # Names and paths are shown as they are: no markup, no emoji, no line breaks.
-console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+console = Console(
+    file=cast(TextIO, _StandardOutput()), highlight=False, markup=False, emoji=False, soft_wrap=True
+)
 complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+
+def bar(words: str) -> AbstractContextManager[progress.Report]:
+    """A bar on standard error, as in `sedil.progress`; complaints come above it."""
+    return progress.bar(words, complaints)
 
 
 @contextmanager

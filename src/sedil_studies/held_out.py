@@ -5,10 +5,10 @@ from __future__ import annotations
 from sedil import checks
 from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
+from sedil.engines import EngineName, choose_engine
 from sedil.learning.conjugate_gradient import descend
-from sedil.learning.defaults import smallest_coefficient
+from sedil.learning.defaults import FIRST_CODES, smallest_coefficient
 from sedil.learning.metrics import balanced
-from sedil.learning.training_sets import FIRST_CODES, choose_training_engine, training_set
 from sedil.manifold import FixedFactors, Point
 from sedil.objective import Objective, Terms, Weights
 
@@ -21,7 +21,7 @@ def held_out_terms(
     weights: Weights,
     *,
     max_iterations: int = _ITERATIONS,
-    engine: str | None = None,
+    engine: EngineName | None = None,
     threads: int | None = None,
 ) -> Terms:
     """The terms of the cost of Eq. (16) with codes that are solved for this dictionary, which stays fixed.
@@ -48,9 +48,9 @@ def held_out_terms(
     patches = checks.as_real_array(patches, "patches")
     checks.require_patches(patches)
     checks.require_patch_shape(patches, dictionary.patch_shape)
-    engine = choose_training_engine(engine, patches, dictionary.n_atoms)
+    chosen = choose_engine(engine, patches, dictionary.n_atoms)
     factors = dictionary.like(patches).factors
-    samples = training_set(engine, patches, dictionary.n_atoms, threads=threads)
+    samples = chosen.training_set(patches, dictionary.n_atoms, None, threads)
     codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
     # The energy only scales the metric of the factors, which stay.
     manifold = FixedFactors(*balanced(dictionary.patch_shape, dictionary.n_atoms, patches.shape[0], 1.0))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sedil.image_files.images import read_grey
+from sedil.image_files.grey_images import read_grey
 from sedil_studies.paper import IMAGES
 
 # Of lena and peppers several versions are about; these are the ones whose figures agree with the literature.

@@ -16,7 +16,7 @@ import numpy as np
 from rich.console import Console
 
 import sedil
-from sedil.image_files.images import scikit_image_photographs
+from sedil.image_files.grey_images import scikit_image_photographs
 from sedil_studies.textures import plane_waves
 
 FOLDER = Path(sedil.__file__).parent / "pretrained"

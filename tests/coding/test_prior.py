@@ -6,7 +6,7 @@ import pytest
 import sedil
 from random_things import random_factors
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
-from sedil.coding.rough import Effort
+from sedil.engines.contract import Effort
 
 EXACT = Effort(1e-10, 500)
 

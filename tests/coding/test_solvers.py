@@ -1,4 +1,6 @@
-"""What FISTA, ADMM, refit and pursuit promise, over one to four axes."""
+"""What the solvers, refit and pursuit promise, over one to four axes, with nothing lost to rounding."""
+
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +10,9 @@ from sklearn.linear_model import orthogonal_mp
 
 import sedil
 from random_things import SHAPES, random_dictionary, training_patches
-from sedil.arrays import pack
 
 AXES = list(SHAPES)
+exact_code = partial(sedil.sparse_code, dtype="float64")
 
 
 @pytest.fixture(params=AXES)
@@ -39,7 +41,7 @@ def test_admm_and_fista_reach_the_same_cost(case, weighted, rng):
         cost(
             dictionary,
             patches,
-            sedil.sparse_code(
+            exact_code(
                 dictionary, patches, 0.3, solver=solver, weights=weights, tolerance=1e-8, max_iterations=20000
             ),
             0.3,
@@ -54,33 +56,9 @@ def test_weights_scale_the_price_of_each_coefficient(case):
     dictionary, patches = case
     weights = np.ones(dictionary.n_atoms)
     weights[(0,) * weights.ndim] = 1e6
-    codes = sedil.sparse_code(dictionary, patches, 0.1, weights=weights, tolerance=1e-2)
+    codes = exact_code(dictionary, patches, 0.1, weights=weights, tolerance=1e-2)
     assert not codes[(slice(None), *(0,) * weights.ndim)].any()
     assert codes.any()
-
-
-def test_admm_takes_fewer_iterations_than_fista_for_large_penalties():
-    from sedil.engines.portable.admm import admm
-    from sedil.engines.portable.fista import fista
-    from sedil.engines.portable.lasso import LassoProblem
-
-    dictionary = sedil.odct((8, 8), 16)
-    patches = pack(training_patches(50, (8, 8)))
-    problem = LassoProblem.create(dictionary.factors, patches, 3.0)
-    assert admm(problem, 1e-4, 2000).n_iterations < 0.7 * fista(problem, 1e-4, 2000).n_iterations
-
-
-def test_warm_start_at_the_solution_is_done_at_the_first_look(case):
-    from sedil.engines.portable.fista import CHECK_EVERY, fista
-    from sedil.engines.portable.lasso import LassoProblem
-
-    dictionary, patches = case
-    problem = LassoProblem.create(dictionary.factors, pack(patches), 0.3)
-    cold = fista(problem, 1e-8, 10000)  # smaller than asked for below: FISTA may lose a little at first
-    warm = fista(problem, 1e-6, 10000, initial=cold.codes)
-    assert cold.n_iterations > CHECK_EVERY
-    assert warm.n_iterations == CHECK_EVERY
-    assert_allclose(warm.codes, cold.codes, atol=1e-2)
 
 
 # Missing entries
@@ -92,10 +70,10 @@ def test_missing_entries_are_ignored(case, method, rng):
     mask = rng.random(patches.shape) < 0.3
     spoiled = np.where(mask, np.nan, patches)
     settings = {"method": method, "mask": mask, "tolerance": 1e-8, "max_iterations": 20000}
-    codes = sedil.sparse_code(dictionary, spoiled, 0.2, **settings)
-    assert_array_equal(codes, sedil.sparse_code(dictionary, patches, 0.2, **settings))
+    codes = exact_code(dictionary, spoiled, 0.2, **settings)
+    assert_array_equal(codes, exact_code(dictionary, patches, 0.2, **settings))
     if method == "l1":
-        other = sedil.sparse_code(dictionary, patches, 0.2, tolerance=1e-8, max_iterations=20000)
+        other = exact_code(dictionary, patches, 0.2, tolerance=1e-8, max_iterations=20000)
         best, unmasked = (cost(dictionary, patches, x, 0.2, known=~mask) for x in (codes, other))
         assert np.all(best <= unmasked + 1e-9)
         assert np.any(best < 0.99 * unmasked)
@@ -106,7 +84,7 @@ def test_masked_problem_is_that_of_the_known_rows(rng):
     dictionary = random_dictionary(2, rng)
     patch = training_patches(1, dictionary.patch_shape)
     mask = rng.random(patch.shape) < 0.4
-    codes = sedil.sparse_code(dictionary, patch, 0.2, mask=mask, tolerance=1e-10, max_iterations=50000)
+    codes = exact_code(dictionary, patch, 0.2, mask=mask, tolerance=1e-10, max_iterations=50000)
     rows = dictionary.as_matrix()[~mask.ravel()]
     correlation = rows.T @ (patch.ravel()[~mask.ravel()] - rows @ codes.ravel())
     assert np.abs(correlation).max() <= 0.2 * (1 + 1e-4)
@@ -119,8 +97,8 @@ def test_masked_problem_is_that_of_the_known_rows(rng):
 
 def test_refit_is_least_squares_on_the_support_of_l1(case):
     dictionary, patches = case
-    l1 = flat(sedil.sparse_code(dictionary, patches, 0.4))
-    refitted = flat(sedil.sparse_code(dictionary, patches, 0.4, method="refit"))
+    l1 = flat(exact_code(dictionary, patches, 0.4))
+    refitted = flat(exact_code(dictionary, patches, 0.4, method="refit"))
     matrix = dictionary.as_matrix()
     for before, after, patch in zip(l1, refitted, flat(patches), strict=True):
         support = before != 0
@@ -131,20 +109,6 @@ def test_refit_is_least_squares_on_the_support_of_l1(case):
             assert error <= 1e-3 * np.linalg.norm(patch)
 
 
-def test_refit_survives_dependent_atoms_and_many_iterations(rng):
-    """Supports larger than the patch: in float32 plain conjugate gradients end far too large."""
-    from sedil.engines.portable.lasso import LassoProblem
-    from sedil.engines.portable.refit import refit
-
-    factors = [factor.astype(np.float32) for factor in sedil.odct((12, 12), 24).factors]
-    patches = 10 * np.cumsum(rng.standard_normal((12, 12, 60)), axis=0).astype(np.float32)
-    problem = LassoProblem.create(factors, patches, 1.0)
-    support = (rng.random((24, 24, 60)) < 0.5).astype(np.float32)
-    codes = refit(problem, support, max_iterations=400)
-    lengths = [np.linalg.norm(array, axis=(0, 1)) for array in (problem.residual(codes), patches)]
-    assert np.all(lengths[0] <= 1.001 * lengths[1])
-
-
 # Pursuit
 
 
@@ -152,7 +116,7 @@ def test_pursuit_is_orthogonal_matching_pursuit(case):
     dictionary, patches = case
     matrix = dictionary.as_matrix()
     bound = 0.5 * np.linalg.norm(flat(patches), axis=1).mean()
-    codes = flat(sedil.sparse_code(dictionary, patches, method="pursuit", max_error=bound, max_atoms=4))
+    codes = flat(exact_code(dictionary, patches, method="pursuit", max_error=bound, max_atoms=4))
     for code, patch in zip(codes, flat(patches), strict=True):
         assert np.count_nonzero(code) <= 4
         if np.linalg.norm(patch) <= bound:
@@ -181,7 +145,7 @@ def test_a_gap_that_is_not_a_number_is_not_taken_for_solved():
 def test_pursuit_stops_at_the_first_sufficient_atom(rng):
     dictionary = sedil.SeparableDictionary([np.eye(3), np.eye(3)])
     patch = np.diag([5.0, 2.0, 1.0])
-    codes = sedil.sparse_code(dictionary, patch, method="pursuit", max_error=1.5)
+    codes = exact_code(dictionary, patch, method="pursuit", max_error=1.5)
     assert_allclose(codes, np.diag([5.0, 2.0, 0.0]), atol=1e-12)
 
 
@@ -210,7 +174,10 @@ def test_every_library_and_precision_agrees(settings, arrays):
     [
         ({"method": "best"}, "method must be one of 'refit', 'l1', 'pursuit', got 'best'"),
         ({"penalty": 1.0, "solver": "lars"}, "solver must be one of 'fista', 'admm', 'descent', got 'lars'"),
-        ({"penalty": 1.0, "solver": "descent"}, "The solver 'descent' needs the fused engine"),
+        (
+            {"penalty": 1.0, "solver": "descent", "engine": "portable"},
+            "The portable engine has no solver 'descent', only 'fista', 'admm': choose one of these, or",
+        ),
         ({"method": "refit"}, r'method="refit" needs penalty=\.\.\.'),
         ({"method": "pursuit"}, r'method="pursuit" needs max_error=\.\.\.'),
         ({"method": "pursuit", "max_error": -1}, "max_error must be a finite non-negative number"),
@@ -219,8 +186,10 @@ def test_every_library_and_precision_agrees(settings, arrays):
         ({"penalty": 1.0, "weights": np.zeros((5, 6))}, "weights must be positive"),
         ({"penalty": 1.0, "initial": np.ones(3)}, r"initial must be codes of shape \(8, 5, 6\)"),
         ({"penalty": 1.0, "initial": np.full((8, 5, 6), np.nan)}, "initial must be finite"),
-        ({"penalty": 1.0, "mask": np.zeros((8, 3), bool)}, "mask must be boolean and have the shape"),
-        ({"penalty": 1.0, "mask": np.zeros((8, 3, 4))}, "mask must be boolean"),
+        (
+            {"penalty": 1.0, "mask": np.zeros((8, 3), bool)},
+            r"mask must have the shape of the data, \(8, 3, 4\)",
+        ),
     ],
 )
 def test_mistakes_are_named(settings, message, rng):
@@ -239,6 +208,9 @@ def test_masks_are_refused_where_they_cannot_be_taken(settings, rng):
         sedil.sparse_code(dictionary, patches, mask=np.zeros(patches.shape, bool), **settings)
 
 
-def test_not_a_dictionary():
-    with pytest.raises(TypeError, match="dictionary must be a SeparableDictionary, got a list"):
-        sedil.sparse_code([np.eye(3)], np.ones((2, 3)), 1.0)
+def test_masks_must_be_boolean(rng):
+    dictionary = random_dictionary(2, rng)
+    with pytest.raises(
+        TypeError, match="mask must be boolean, True where data is missing, got dtype float64"
+    ):
+        sedil.sparse_code(dictionary, np.ones((8, 3, 4)), 1.0, mask=np.zeros((8, 3, 4)))

@@ -3,7 +3,10 @@ import pytest
 
 import sedil
 from random_things import SHAPES, dense, random_dictionary, unit_columns
+from sedil.arrays import to_numpy
 from sedil.dictionary import SeparableDictionary
+
+EXACT = {"tolerance": 1e-10, "max_iterations": 50_000, "dtype": "float64"}
 
 
 @pytest.fixture
@@ -27,7 +30,7 @@ def test_orthonormal_dictionary_has_the_soft_threshold_as_its_code(rng):
     products = orthonormal.analyze(patches)
     expected = np.sign(products) * np.maximum(abs(products) - 0.4, 0)
     np.testing.assert_allclose(
-        sedil.sparse_code(orthonormal, patches, 0.4, tolerance=1e-12), expected, atol=1e-5
+        sedil.sparse_code(orthonormal, patches, 0.4, tolerance=1e-12, dtype="float64"), expected, atol=1e-5
     )
 
 
@@ -40,7 +43,7 @@ def test_codes_have_the_leading_axes_of_the_patches(n_axes, leading, rng):
 
 
 def test_no_random_change_of_a_code_lowers_the_cost(dictionary, patches, rng):
-    codes = sedil.sparse_code(dictionary, patches, 0.2, tolerance=1e-10, max_iterations=50_000)
+    codes = sedil.sparse_code(dictionary, patches, 0.2, **EXACT)
     reached = cost(dictionary, patches, codes, 0.2)
     for size in (1e-3, 1e-2, 1e-1):
         for _ in range(20):
@@ -57,7 +60,7 @@ def test_larger_penalty_gives_sparser_codes(dictionary, patches):
 def test_penalty_of_the_paper_is_half_over_lambda_d(dictionary, patches, rng):
     """Eq. (34) in its own scaling: no change lowers ||x||_1 + lambda_d ||Dx - s||^2."""
     lambda_d = 2.5
-    codes = sedil.sparse_code(dictionary, patches, 1 / (2 * lambda_d), tolerance=1e-10, max_iterations=50_000)
+    codes = sedil.sparse_code(dictionary, patches, 1 / (2 * lambda_d), **EXACT)
 
     def printed_cost(x):
         error = x.reshape(5, -1) @ dense(dictionary.factors).T - patches.reshape(5, -1)
@@ -70,20 +73,33 @@ def test_penalty_of_the_paper_is_half_over_lambda_d(dictionary, patches, rng):
 
 
 def test_scaling_patches_and_penalty_scales_the_codes(dictionary, patches):
-    codes = sedil.sparse_code(dictionary, patches, 0.2)
-    np.testing.assert_allclose(sedil.sparse_code(dictionary, 255 * patches, 51.0), 255 * codes, rtol=1e-9)
+    codes, scaled = (
+        sedil.sparse_code(dictionary, scale * patches, scale * 0.2, dtype="float64") for scale in (1, 255)
+    )
+    np.testing.assert_allclose(scaled, 255 * codes, rtol=1e-9)
 
 
 def test_every_library_and_precision_agrees_with_numpy(dictionary, patches, arrays):
     own = dictionary.like(arrays.make([0.0]))
-    codes = sedil.sparse_code(own, arrays.make(patches), 0.2)
-    expected = sedil.sparse_code(dictionary, patches, 0.2)
+    codes = sedil.sparse_code(own, arrays.make(patches), 0.2, dtype=arrays.precision)
+    expected = sedil.sparse_code(dictionary, patches, 0.2, dtype="float64")
     arrays.check(codes, expected, 1e-10 if arrays.precision == "float64" else 2e-2)
 
 
-def test_mixing_libraries_is_refused(dictionary, patches, torch):
-    with pytest.raises(TypeError, match="patches is a torch array on cpu but the dictionary is a numpy"):
-        sedil.sparse_code(dictionary, torch.asarray(patches), 0.1)
+def test_the_dictionary_follows_the_patches_into_their_library(dictionary, patches, arrays):
+    own = arrays.make(patches)
+    codes = sedil.sparse_code(dictionary, own, 0.2)
+    arrays.check(codes, to_numpy(sedil.sparse_code(dictionary.like(own), own, 0.2)))
+    back = sedil.sparse_code(dictionary.like(own), patches, 0.2)
+    assert isinstance(back, np.ndarray)
+
+
+@pytest.mark.parametrize("name", ["mask", "weights", "initial"])
+def test_other_arrays_must_be_of_the_library_of_the_patches(dictionary, patches, torch, name):
+    shapes = {"mask": patches.shape, "weights": dictionary.n_atoms, "initial": (5, *dictionary.n_atoms)}
+    other = np.ones(shapes[name], bool if name == "mask" else float)
+    with pytest.raises(TypeError, match=f"{name} is a numpy array on cpu but .* is a torch array on cpu"):
+        sedil.sparse_code(dictionary, torch.asarray(patches), 0.1, **{name: other})
 
 
 @pytest.mark.parametrize(

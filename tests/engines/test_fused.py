@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
+from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
+from sedil.engines.portable.pursuit import pursuit
 
 import sedil
 from sedil.arrays import pack, unpack
-from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
 from sedil.engines import choose_engine
 from sedil.engines.fused.kernels import blocks, compilation
 from sedil.engines.fused.kernels.cost import Room
@@ -27,7 +28,6 @@ from sedil.engines.portable import products
 from sedil.engines.portable.admm import admm
 from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
-from sedil.engines.portable.pursuit import pursuit
 from sedil.engines.portable.refit import refit
 from sedil.engines.portable.training import PortableTrainingSet
 from sedil.learning.conjugate_gradient import advance, start

@@ -12,23 +12,22 @@ binding.get_host_cpu_features = features  # Numba asks as well
 assert (llvm.LANES, tile.COLUMNS, llvm.WIDTH) == (8, 16, 32)
 
 import numpy as np
-from sedil.coding.fused import solve_l1
+from sedil.engines import fused
+from sedil.engines.contract import Effort, L1Problem
 from sedil.engines.portable.lasso import LassoProblem
-from sedil.engines.portable import products
-from sedil.arrays import pack, unpack
+from sedil.arrays import pack
 
 rng = np.random.default_rng(0)
 for sizes in ([(5, 9)], [(4, 7), (3, 6)], [(3, 5), (2, 4), (3, 4)]):
     factors = [rng.standard_normal(size) for size in sizes]
     factors = [(factor / np.linalg.norm(factor, axis=0)).astype(np.float32) for factor in factors]
     patches = rng.standard_normal((45, *(length for length, _ in sizes))).astype(np.float32)
-    problem = LassoProblem.create(
+    problem = LassoProblem(
         [factor.astype(np.float64) for factor in factors], pack(patches.astype(np.float64)), 0.3
     )
     for solver in ("fista", "admm", "descent"):
-        found = solve_l1(factors, patches.reshape(45, -1), 0.3, 1e-4, 6000, solver=solver)
-        codes = found.codes.reshape(45, *(count for _, count in sizes)).astype(np.float64)
-        gap = problem.relative_gap(pack(codes)).max()
+        found = fused.ENGINE.solve_l1(L1Problem(factors, patches, 0.3), Effort(1e-4, 6000), solver)
+        gap = problem.relative_gap(pack(found.codes.astype(np.float64))).max()
         assert gap < 1.1e-4, (sizes, solver, gap)
 """
 

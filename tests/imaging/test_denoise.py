@@ -6,19 +6,14 @@ from skimage.metrics import peak_signal_noise_ratio
 from skimage.restoration import calibrate_denoiser
 
 import sedil
-from sedil.imaging import sums
-from sedil.imaging.denoise import (
-    CODERS,
-    Counter,
-    Share,
-    _cleaning,
-    _mean_over_patches,
-    _with_grain,
-    default_shares,
-    default_threshold,
-    sums_over_patches,
-)
+from sedil.coding.sparse_code import METHODS
+from sedil.engines.contract import Effort
+from sedil.imaging import image_dictionaries
+from sedil.imaging.denoise import _with_grain
+from sedil.imaging.image_dictionaries import Vote, default_votes, image_coding, plan_cleaning
+from sedil.imaging.patch_averages import Means, PatchCounter, mean_over_patches, sums_over_patches
 from sedil.pretrained import FOR_VOLUMES, NAMES
+from sedil.progress import Progress
 from sedil_studies.make_pretrained import IMAGES, RECIPES
 
 SIGMA = 20.0
@@ -53,7 +48,7 @@ def assert_equal_but_for_single_patches(image, other, sigma):
     assert np.mean(difference) < 3e-3
 
 
-@pytest.mark.parametrize("method", CODERS)
+@pytest.mark.parametrize("method", METHODS)
 def test_noise_falls(noisy, clean, method):
     before = noisy.copy()
     result = sedil.denoise(noisy, SIGMA, sedil.odct((8, 8), 16), method=method)
@@ -103,8 +98,17 @@ def test_memory_and_threads_change_nothing(noisy):
 
 def test_progress_ends_at_all_patches(noisy):
     told = []
-    sedil.denoise(noisy, SIGMA, SMALL, progress=lambda done, total: told.append((done, total)))
-    assert told[-1][0] == told[-1][1] == (64 - 3) * (80 - 3)
+    sedil.denoise(noisy, SIGMA, SMALL, progress=told.append)
+    assert told[-1] == Progress((64 - 3) * (80 - 3), (64 - 3) * (80 - 3), "patches")
+    assert [progress.done for progress in told] == sorted(progress.done for progress in told)
+
+
+@pytest.mark.parametrize(
+    "restore", [sedil.denoise, lambda image, **how: sedil.inpaint(image, image > 200, **how)]
+)
+def test_progress_of_another_kind_is_refused(noisy, restore):
+    with pytest.raises(TypeError, match="progress must be True, False or a function .*, got a str"):
+        restore(noisy, dictionary=SMALL, progress="yes")
 
 
 def test_colour_is_denoised_as_luminance_and_chrominance():
@@ -155,14 +159,6 @@ def test_colour_without_its_axis_is_not_taken_for_a_volume():
             restore(photo)
 
 
-def test_a_name_is_no_dictionary():
-    words = "dictionary must be a SeparableDictionary, got a str"
-    with pytest.raises(TypeError, match=words):
-        sedil.denoise(IMAGE, 1, "separable-8x8")
-    with pytest.raises(TypeError, match=words):
-        sedil.inpaint(IMAGE, IMAGE > 10, "separable-8x8")
-
-
 def test_noise_of_a_tiny_image_cannot_be_estimated():
     with pytest.raises(ValueError, match=r"shape \(3, 9\) cannot be estimated: give sigma"):
         sedil.estimate_noise(np.ones((3, 9)))
@@ -190,22 +186,25 @@ def test_flat_regions_do_not_hide_the_noise_elsewhere(rng):
 
 def test_a_dictionary_may_bring_its_own_threshold():
     learned = sedil.shipped_dictionary("separable-8x8")
-    assert default_threshold("refit", sedil.odct((8, 8), 16)) < default_threshold("refit", learned)
-    assert default_threshold("l1", sedil.odct((8, 8), 16)) == default_threshold("l1", learned)
+    waves = sedil.odct((8, 8), 16)
+    assert image_coding(waves, "refit", SIGMA).penalty == 3.05 * SIGMA
+    assert image_coding(learned, "refit", SIGMA).penalty == 3.2 * SIGMA
+    assert image_coding(waves, "l1", SIGMA) == image_coding(learned, "l1", SIGMA)
+    assert image_coding(waves, "refit", SIGMA, threshold=4).penalty == 4 * SIGMA
 
 
 @pytest.mark.parametrize(
     ("side", "patches"), [(64, [8, 12, 16, 16]), (16, [8, 12, 16, 16]), (14, [8, 12]), (9, [8]), (4, [8])]
 )
 def test_default_dictionaries_fit_into_the_image(side, patches):
-    shares = default_shares((side, 100))
-    assert [share.dictionary.patch_shape for share in shares] == [(patch, patch) for patch in patches]
+    votes = default_votes((side, 100))
+    assert [vote.dictionary.patch_shape for vote in votes] == [(patch, patch) for patch in patches]
 
 
 def test_default_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean):
     parts = [
         sedil.denoise(noisy, SIGMA, each.dictionary, stride=each.strides)
-        for each in default_shares(noisy.shape)
+        for each in default_votes(noisy.shape)
     ]
     mean = sedil.denoise(noisy, SIGMA)
     assert np.all(mean >= np.min(parts, axis=0) - 1e-3)
@@ -214,11 +213,11 @@ def test_default_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean
 
 
 def test_patches_further_apart_count_for_those_between(noisy):
-    cleanings = [_cleaning(Share(SMALL, strides), noisy, "refit", SIGMA, None, 1) for strides in (1, 2)]
-    how = {"engine": None, "max_memory": 1e9, "threads": 1, "counter": Counter(None, 0)}
-    near, far = (sums_over_patches(noisy, cleaning, **how) for cleaning in cleanings)
+    cleanings = [plan_cleaning(Vote(SMALL, strides), noisy, "refit", SIGMA, None, 1) for strides in (1, 2)]
+    means = Means(None, 1e9, 1, PatchCounter(lambda progress: None, 0))
+    near, far = (sums_over_patches(noisy, cleaning, means) for cleaning in cleanings)
     expected = (near[0] + 4 * far[0]) / (near[1] + 4 * far[1])
-    np.testing.assert_allclose(_mean_over_patches(noisy, cleanings, **how), expected, rtol=1e-5)
+    np.testing.assert_allclose(mean_over_patches(noisy, cleanings, means), expected, rtol=1e-5)
 
 
 def test_default_covers_every_pixel_at_any_stride(noisy, clean):
@@ -237,12 +236,12 @@ def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
 @pytest.fixture
 def solved(monkeypatch):
     """Solve each l1 problem until the solver no longer matters: the engines use different ones."""
-    for name in ("SUPPORT_LIMITS", "L1_LIMITS"):
-        monkeypatch.setattr(sums, name, sums.Limits(tolerance=2e-6, max_iterations=3000, max_looks=3000))
+    for name in ("_SUPPORT_EFFORT", "_L1_EFFORT"):
+        monkeypatch.setattr(image_dictionaries, name, Effort(2e-6, max_iterations=3000, max_looks=3000))
 
 
 @pytest.mark.usefixtures("solved")
-@pytest.mark.parametrize("method", CODERS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("dictionary", [None, sedil.odct((5, 3), (7, 4)), sedil.odct((8, 8), (8, 8))])
 @pytest.mark.parametrize("stride", [1, 3])
 def test_engines_agree(noisy, method, dictionary, stride):
@@ -290,7 +289,7 @@ IMAGE = np.zeros((16, 16)) + np.arange(16)
         (IMAGE, {"sigma": 1, "threads": 0}, ValueError, "threads must be a whole number of at least 1"),
         (IMAGE, {"sigma": 1, "threshold": -1}, ValueError, "threshold must be a finite positive number"),
         (IMAGE.astype(complex), {}, TypeError, "image must hold real numbers, got dtype complex128"),
-        ([[1, 2], [3, 4]], {}, TypeError, "image must be a NumPy array, got list"),
+        ([[1, 2], [3, 4]], {}, TypeError, "image must be a NumPy array or a tensor, got a list"),
     ],
 )
 def test_mistakes_are_named(image, settings, error, message):

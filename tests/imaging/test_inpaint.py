@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -6,6 +8,7 @@ from skimage.restoration import inpaint_biharmonic
 
 import sedil
 from sedil.imaging.patch_inpainting import plan_passes
+from sedil.imaging.smooth_filling import fill_smoothly
 
 SMALL = sedil.odct((4, 4), 6)
 
@@ -169,10 +172,11 @@ def test_image_as_large_as_a_patch_is_coded_whole():
 def test_progress_counts_all_patches(clean):
     calls = []
     mask = random_mask(clean.shape)
-    sedil.inpaint(clean, mask, SMALL, progress=lambda done, total: calls.append((done, total)))
-    done, totals = zip(*calls, strict=True)
-    assert list(done) == sorted(done)
-    assert set(totals) == {done[-1]}
+    sedil.inpaint(clean, mask, SMALL, progress=calls.append)
+    done = [progress.done for progress in calls]
+    assert done == sorted(done)
+    assert {progress.total for progress in calls} == {done[-1]}
+    assert {progress.unit for progress in calls} == {"patches"}
 
 
 def test_patches_without_missing_pixels_do_not_matter(clean):
@@ -203,6 +207,45 @@ def test_patches_lie_more_densely_in_the_last_passes():
     assert [int(np.median(np.diff(step.grid.corners[0]))) for step in passes] == [6] * 7 + [4]
 
 
+def plain_passes(image, missing, passes, stress):
+    """The passes written out: clean the patches that miss pixels, average, stress what is known."""
+    shown = fill_smoothly(image, missing)
+    contrast = image[~missing].std()
+    for step in passes:
+        blocks = [
+            tuple(slice(corner, corner + 4) for corner in corners)
+            for corners in product(*step.grid.corners)
+            if missing[tuple(slice(corner, corner + 4) for corner in corners)].any()
+        ]
+        patches = np.stack([shown[block] for block in blocks])
+        means = patches.mean(axis=(1, 2), keepdims=True)
+        penalty = SMALL.threshold * step.level * contrast
+        how = {"method": "refit", "tolerance": 1e-3, "max_iterations": 100, "dtype": "float64"}
+        codes = sedil.sparse_code(SMALL, patches - means, penalty, **how)
+        total, weight = np.zeros_like(image), np.zeros_like(image)
+        for block, code, patch in zip(blocks, codes, SMALL.synthesize(codes) + means, strict=True):
+            total[block] += patch / (1 + np.count_nonzero(code))
+            weight[block] += 1 / (1 + np.count_nonzero(code))
+        estimate = np.where(weight > 0, total / np.maximum(weight, 1e-9), image)
+        filled = np.where(missing, estimate, image)
+        shown = estimate + stress * (filled - estimate)
+    return filled
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_known_pixels_are_stressed_by_a_half(clean):
+    image = clean[:24, :24].astype(np.float64)
+    mask = random_mask(image.shape)
+    filled = sedil.inpaint(image, mask, SMALL, passes=4, engine="portable", dtype="float64")
+    passes = plan_passes(mask, [SMALL], n_passes=4)
+    differences = {
+        stress: np.abs(plain_passes(image, mask, passes, stress) - filled).mean()
+        for stress in (1.4, 1.5, 1.6)
+    }
+    assert differences[1.5] < 0.02
+    assert min(differences[1.4], differences[1.6]) > 0.1
+
+
 IMAGE = np.zeros((20, 24))
 MASK = np.eye(20, 24, dtype=bool)
 
@@ -210,10 +253,10 @@ MASK = np.eye(20, 24, dtype=bool)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[1.0]], MASK), "image must be a NumPy array, got list"),
-        ((IMAGE, [[True]]), "mask must be a boolean NumPy array, got list"),
+        (([[1.0]], MASK), "image must be a NumPy array or a tensor, got a list"),
+        ((IMAGE, [[True]]), r"mask must have the shape of the data, \(20, 24\), got \(1, 1\)"),
         ((IMAGE, MASK.astype(np.uint8)), "mask must be boolean, .* got dtype uint8: use mask != 0"),
-        ((IMAGE, MASK.T), r"mask must have the shape of the image, \(20, 24\), got \(24, 20\)"),
+        ((IMAGE, MASK.T), r"mask must have the shape of the data, \(20, 24\), got \(24, 20\)"),
         ((IMAGE, np.ones_like(MASK)), "Every pixel is missing: there is nothing to fill it from"),
         ((np.full((20, 24), np.nan), MASK), "image, where it is not missing, must be finite, got 460 NaN"),
         ((IMAGE[:3], MASK[:3], SMALL), r"image of shape \(3, 24\) is smaller than a patch of shape \(4, 4\)"),

@@ -3,6 +3,7 @@ import pytest
 from PIL import Image
 
 import sedil
+from sedil.errors import ImageFileError
 from sedil.imaging import patch_stream
 
 
@@ -96,3 +97,22 @@ def test_bad_input_is_refused_with_a_sentence(arguments, message, folder, monkey
 def test_folder_without_images_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds no images"):
         sedil.stream_patches(tmp_path, (4, 4), 10)
+
+
+def test_file_that_cannot_be_read_is_raised_or_told(folder):
+    bad = folder / "bad.png"
+    bad.write_bytes(b"not a picture")
+    with pytest.raises(ImageFileError, match=r"bad\.png cannot be read as an image"):
+        list(sedil.stream_patches(folder, (4, 4), 400, random_state=0))
+    told = []
+    stream = sedil.stream_patches(
+        folder, (4, 4), 400, random_state=0, on_error=lambda file, error: told.append((file, str(error)))
+    )
+    assert len(np.concatenate(list(stream))) == 300  # without the share of the bad one
+    assert [file for file, _ in told] == [bad]
+    assert "bad.png cannot be read as an image" in told[0][1]
+
+
+def test_path_that_is_not_there_is_refused_at_once(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"There is no file or folder .*nowhere\."):
+        sedil.stream_patches(tmp_path / "nowhere", (4, 4), 10)

@@ -6,7 +6,7 @@ from skimage.transform import resize
 
 import sedil
 from photographs import FOLDER, needs_photographs
-from sedil.image_files.images import read_grey, scikit_image_photographs
+from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 from sedil.pretrained import NAMES
 from sedil_studies import images, ksvd
 from sedil_studies.paper import IMAGES

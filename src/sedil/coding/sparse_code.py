@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, Literal
 from warnings import warn
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, pack, unpack
-from sedil.coding.fused import FlatResult, in_sparse_rows, solve_l1, solve_pursuit
-from sedil.dictionary import SeparableDictionary, require_dictionary
-from sedil.engines import choose_engine
-from sedil.engines.portable.admm import admm
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import CodingResult, LassoProblem
-from sedil.engines.portable.pursuit import pursuit
-from sedil.engines.portable.refit import REFIT_ITERATIONS, refit
+from sedil.arrays import Array, in_precision, is_same_kind
+from sedil.dictionary import SeparableDictionary
+from sedil.engines import EngineName, choose_engine
+from sedil.engines.contract import Effort, Engine, L1Codes, L1Problem, PursuitCoding, Solver
+from sedil.pretrained import DictionaryLike, as_dictionary
 
-METHODS = ("refit", "l1", "pursuit")
-SOLVERS: dict[str, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
-_DESCENT = "descent"  # of the fused engine alone
-_LARGEST_GRAM = 4096  # atoms of an axis up to which descent is the default: its Gram matrix is as wide
+CodingMethod = Literal["refit", "l1", "pursuit"]
+METHODS: tuple[CodingMethod, ...] = ("refit", "l1", "pursuit")
+SOLVERS: tuple[Solver, ...] = ("fista", "admm", "descent")
+REFIT_ITERATIONS = 30  # far more than the small supports need
 
 
 def sparse_code(
-    dictionary: SeparableDictionary,
+    dictionary: DictionaryLike,
     patches: Array,
     penalty: float | None = None,
     *,
-    method: str = "l1",
-    solver: str | None = None,
+    method: CodingMethod = "l1",
+    solver: Solver | None = None,
     weights: Array | None = None,
     mask: Array | None = None,
     initial: Array | None = None,
@@ -42,7 +38,8 @@ def sparse_code(
     tolerance: float = 1e-4,
     max_iterations: int = 1000,
     sparse: bool = False,
-    engine: str | None = None,
+    dtype: Literal["float32", "float64"] | None = None,
+    engine: EngineName | None = None,
     threads: int | None = None,
 ) -> Array:
     r"""Sparse codes of patches over a dictionary, each patch on its own.
@@ -57,9 +54,9 @@ def sparse_code(
 
     Parameters
     ----------
-    dictionary : SeparableDictionary
+    dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     patches : array of shape (..., *patch_shape)
-        In the same array library and on the same device as the dictionary (`SeparableDictionary.like`).
+        Of any array library that follows the array API standard; the dictionary follows it there.
     penalty : float, positive
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
@@ -88,9 +85,12 @@ def sparse_code(
     sparse : bool, default False
         Return a `scipy.sparse.csr_array` with one row per patch: for many patches, whose zeros would take
         more memory, and more time, than their codes. For NumPy arrays.
+    dtype : {"float32", "float64"}, optional
+        What is computed in. Default: float32 for NumPy arrays, with sums in float64, which is many times
+        faster; their own precision for arrays of other libraries. Results have the type of the input.
     engine : {"fused", "portable"}, optional
-        Default: "fused", many times faster, for float32 NumPy arrays, else "portable", which keeps the
-        library, device and precision of the arrays.
+        Default: "fused", many times faster, for NumPy arrays in float32, else "portable", which keeps the
+        library and device of the arrays.
     threads : int, optional
         Of the fused engine. Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one
         per core.
@@ -111,193 +111,127 @@ def sparse_code(
     >>> codes.shape, (codes @ dictionary.as_matrix().T).shape
     ((5, 256), (5, 64))
     """
-    require_dictionary(dictionary)
-    patches = dictionary.own_array(patches, "patches")
-    checks.require_patch_shape(patches, dictionary.patch_shape)
+    samples = checks.as_working_array(patches, "patches", dtype)
+    dictionary = _in_kind_of(samples, as_dictionary(dictionary))
+    checks.require_patch_shape(samples, dictionary.patch_shape)
     checks.require_choice(method, "method", METHODS)
+    checks.require_threads(threads)
     if mask is not None:
-        patches = _without_missing(patches, mask)
-    checks.require_finite(patches, "patches")
-    if threads is not None:
-        checks.require_count(threads, "threads", minimum=1)
-    engine = choose_engine(engine, patches, dictionary.n_atoms)
-    if sparse and not isinstance(patches, np.ndarray):
+        mask = checks.require_mask(mask, samples)
+        xp = array_namespace(samples)
+        samples = xp.where(mask, xp.zeros_like(samples), samples)
+    checks.require_finite(samples, "patches")
+    if sparse and not isinstance(samples, np.ndarray):
         raise TypeError("sparse=True needs NumPy arrays: convert patches and dictionary, or leave it out.")
+    chosen = choose_engine(engine, samples, dictionary.n_atoms)
+    leading = tuple(samples.shape[: samples.ndim - len(dictionary.factors)])
+    stack = _stacked(samples, dictionary.patch_shape)
+    how: dict[str, Any] = {"sparse": sparse, "threads": threads}
     if method == "pursuit":
-        return _pursue(dictionary, patches, max_error, max_atoms, mask, sparse, engine, threads)
+        coding = _checked_pursuit(dictionary, max_error, max_atoms, mask)
+        codes = chosen.pursue(dictionary.factors, stack, coding, **how)
+    else:
+        problem = _checked_problem(dictionary, stack, leading, penalty, method, weights, mask, initial)
+        effort = Effort(
+            checks.require_positive(tolerance, "tolerance"),
+            checks.require_count(max_iterations, "max_iterations", minimum=1),
+        )
+        by = _choose_solver(solver, chosen, dictionary.n_atoms, mask is not None)
+        refits = REFIT_ITERATIONS if method == "refit" else 0
+        result = chosen.solve_l1(problem, effort, by, refits=refits, **how)
+        _warn_if_unfinished(result, tolerance)
+        codes = result.codes
+    wanted = checks.floating_dtype(patches)
+    if sparse:
+        return codes.astype(wanted, copy=False)
+    shape = (*leading, *dictionary.n_atoms)
+    return array_namespace(codes).reshape(in_precision(codes, wanted), shape)
+
+
+def _in_kind_of(samples: Array, dictionary: SeparableDictionary) -> SeparableDictionary:
+    """The dictionary in the library, device and precision of the samples."""
+    factor = dictionary.factors[0]
+    if is_same_kind(factor, samples) and factor.dtype == samples.dtype:
+        return dictionary
+    return dictionary.like(samples)
+
+
+def _stacked(samples: Array, shape: Sequence[int]) -> Array:
+    """All leading axes as one, first."""
+    xp = array_namespace(samples)
+    return xp.reshape(samples, (prod(samples.shape[: samples.ndim - len(shape)]), *shape))
+
+
+def _checked_problem(
+    dictionary: SeparableDictionary,
+    stack: Array,
+    leading: tuple[int, ...],
+    penalty: float | None,
+    method: str,
+    weights: Any,
+    mask: Array | None,
+    initial: Any,
+) -> L1Problem:
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
-    checks.require_positive(penalty, "penalty")
-    checks.require_positive(tolerance, "tolerance")
-    checks.require_count(max_iterations, "max_iterations", minimum=1)
-    task = _L1Task(
-        dictionary,
-        patches,
-        mask,
-        _checked_initial(dictionary, initial, patches),
-        penalty,
-        _checked_weights(dictionary, weights),
-        _choose_solver(solver, engine, mask, max(dictionary.n_atoms)),
-        tolerance,
-        max_iterations,
-        REFIT_ITERATIONS if method == "refit" else 0,
+    penalty = checks.require_positive(penalty, "penalty")
+    weights = _checked_weights(dictionary, weights)
+    known = None
+    if mask is not None:
+        known = array_namespace(stack).astype(~_stacked(mask, dictionary.patch_shape), stack.dtype)
+    return L1Problem(
+        dictionary.factors,
+        stack,
+        penalty if weights is None else penalty * weights,
+        known,
+        _checked_initial(dictionary, initial, leading),
     )
-    if engine == "fused":
-        codes, gaps, n_iterations = _fused_l1(task, sparse, threads)
-    else:
-        codes, gaps, n_iterations = _portable_l1(task)
-        codes = _as_asked(codes, dictionary, sparse)
-    _warn_if_unfinished(gaps, n_iterations, tolerance)
-    return codes
 
 
-class _L1Task(NamedTuple):
-    """What "l1" and "refit" are asked for; see `sparse_code`."""
-
-    dictionary: SeparableDictionary
-    patches: Array
-    mask: Array | None
-    initial: Array | None
-    penalty: float
-    weights: Array | None
-    solver: str
-    tolerance: float
-    max_iterations: int
-    refits: int
-
-
-def _fused_l1(task: _L1Task, sparse: bool, threads: int | None) -> tuple[Any, np.ndarray, int]:
-    """Codes, their relative duality gaps, and the iterations of the slowest."""
-    dictionary = task.dictionary
-    flat = _flat(task.patches, dictionary.patch_shape)
-    known = None if task.mask is None else ~_flat(task.mask, dictionary.patch_shape)
-    start = None if task.initial is None else _flat(task.initial, dictionary.n_atoms)
-    thresholds = task.penalty if task.weights is None else task.penalty * task.weights.ravel()
-
-    def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> FlatResult:
-        return solve_l1(
-            dictionary.factors,
-            flat[part],
-            thresholds,
-            task.tolerance,
-            task.max_iterations,
-            known=None if known is None else known[part],
-            initial=None if start is None else start[part],
-            refits=task.refits,
-            solver=task.solver,
-            threads=threads,
-            room=room,
-        )
-
-    codes, gaps, n_iterations = _solved(solve, task.patches, dictionary, sparse, threads)
-    return codes, gaps, int(n_iterations.max(initial=0))
-
-
-def _portable_l1(task: _L1Task) -> tuple[Array, Array, int]:
-    """As `_fused_l1`, the codes dense."""
-    factors, n_axes = task.dictionary.factors, len(task.dictionary.factors)
-    initial = None if task.initial is None else _packed(task.initial, n_axes)
-    mask = None if task.mask is None else _packed(task.mask, n_axes)
-    patches = _packed(task.patches, n_axes)
-    problem = LassoProblem.create(factors, patches, task.penalty, task.weights, mask)
-    result = SOLVERS[task.solver](problem, task.tolerance, task.max_iterations, initial)
-    codes = refit(problem, result.codes, task.refits) if task.refits else result.codes
-    return _unpacked(codes, task.patches, task.dictionary), result.relative_gap, result.n_iterations
-
-
-def _solved(
-    solve: Callable[..., tuple[np.ndarray, ...]],
-    patches: np.ndarray,
-    dictionary: SeparableDictionary,
-    sparse: bool,
-    threads: int | None,
-) -> tuple[Any, ...]:
-    """What a solver of the fused engine finds, with its codes as they are asked for."""
-    n = prod(_leading(patches, dictionary))
-    if sparse:
-        codes, *others = in_sparse_rows(solve, dictionary.factors, n, threads)
-        return codes.astype(patches.dtype, copy=False), *others
-    codes, *others = solve(slice(n), threads)
-    return _shaped(codes, patches, dictionary), *others
-
-
-def _as_asked(codes: Any, dictionary: SeparableDictionary, sparse: bool) -> Any:
-    """Codes (..., *n_atoms) as they are, or as rows of a sparse matrix."""
-    if not sparse:
-        return codes
-    from scipy.sparse import csr_array
-
-    return csr_array(codes.reshape(-1, prod(dictionary.n_atoms)))
-
-
-def _choose_solver(solver: str | None, engine: str, mask: Array | None, most_atoms: int) -> str:
+def _choose_solver(solver: Solver | None, engine: Engine, n_atoms: Sequence[int], masked: bool) -> Solver:
+    offered = engine.solvers(n_atoms, masked)
     if solver is None:
-        suits = engine == "fused" and mask is None and most_atoms <= _LARGEST_GRAM
-        return _DESCENT if suits else "fista"
-    checks.require_choice(solver, "solver", (*SOLVERS, _DESCENT))
-    if mask is not None and solver != "fista":
+        return offered[0]
+    checks.require_choice(solver, "solver", SOLVERS)
+    if solver in offered:
+        return solver
+    if masked:
         raise ValueError(f"The solver {solver!r} cannot take a mask: use solver='fista'.")
-    if solver == _DESCENT and engine != "fused":
-        raise ValueError(
-            f"The solver {_DESCENT!r} needs the fused engine (float32 NumPy arrays): use solver='fista'."
-        )
-    return solver
+    raise ValueError(
+        f"The {engine.name} engine has no solver {solver!r}, only {', '.join(map(repr, offered))}: "
+        f"choose one of these, or another engine."
+    )
 
 
-def _warn_if_unfinished(relative_gap: Array, n_iterations: int, tolerance: float) -> None:
-    xp = array_namespace(relative_gap)
+def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
+    gaps, n_iterations = result.relative_gap, result.n_iterations
+    xp = array_namespace(gaps)
     # "not <=" counts gaps that are not numbers, too.
-    n_unfinished = int(xp.sum(xp.astype(~(relative_gap <= tolerance), xp.int64)))
+    n_unfinished = int(xp.sum(xp.astype(~(gaps <= tolerance), xp.int64)))
     if n_unfinished:
         from sklearn.exceptions import ConvergenceWarning
 
-        worst = float(xp.max(relative_gap))
         warn(
-            f"{n_unfinished} of {len(relative_gap)} patches have a duality gap above {tolerance:g}, "
-            f"the largest {worst:.2g}, after {n_iterations} iteration{'s' if n_iterations != 1 else ''}: "
+            f"{n_unfinished} of {len(gaps)} patches have a duality gap above {tolerance:g}, "
+            f"the largest {float(xp.max(gaps)):.2g}, after {n_iterations} "
+            f"iteration{'s' if n_iterations != 1 else ''}: "
             "allow more max_iterations, a larger tolerance or a larger penalty.",
             ConvergenceWarning,
             stacklevel=3,
         )
 
 
-def _pursue(
-    dictionary: SeparableDictionary,
-    patches: Array,
-    max_error: float | None,
-    max_atoms: int | None,
-    mask: Array | None,
-    sparse: bool,
-    engine: str,
-    threads: int | None,
-) -> Array:
+def _checked_pursuit(
+    dictionary: SeparableDictionary, max_error: float | None, max_atoms: int | None, mask: Array | None
+) -> PursuitCoding:
     if mask is not None:
         raise ValueError('method="pursuit" cannot take a mask: use "l1" or "refit".')
     if max_error is None:
         raise ValueError('method="pursuit" needs max_error=..., in the units of the patches.')
-    checks.require_positive(max_error, "max_error", zero_allowed=True)
+    max_error = checks.require_positive(max_error, "max_error", zero_allowed=True)
     n_entries = prod(dictionary.patch_shape)
     limit = max(n_entries // 2, 1) if max_atoms is None else checks.require_count(max_atoms, "max_atoms", 1)
-    limit = min(limit, n_entries, prod(dictionary.n_atoms))
-    if engine == "fused":
-        flat = _flat(patches, dictionary.patch_shape)
-
-        def solve(part: slice, threads: int | None, room: np.ndarray | None = None) -> tuple[np.ndarray]:
-            return (solve_pursuit(dictionary.factors, flat[part], max_error, limit, threads, room),)
-
-        return _solved(solve, patches, dictionary, sparse, threads)[0]
-    codes = pursuit(dictionary.factors, _packed(patches, len(dictionary.factors)), max_error, limit)
-    return _as_asked(_unpacked(codes, patches, dictionary), dictionary, sparse)
-
-
-def _without_missing(patches: Array, mask: Any) -> Array:
-    xp = array_namespace(patches)
-    if tuple(mask.shape) != tuple(patches.shape) or mask.dtype != xp.bool:
-        raise ValueError(
-            f"mask must be boolean and have the shape of the patches, {tuple(patches.shape)}, "
-            f"got {mask.dtype} of shape {tuple(mask.shape)}."
-        )
-    return xp.where(mask, xp.zeros_like(patches), patches)
+    return PursuitCoding(max_error, min(limit, n_entries, prod(dictionary.n_atoms)))
 
 
 def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | None:
@@ -312,41 +246,12 @@ def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | N
     return weights
 
 
-def _checked_initial(dictionary: SeparableDictionary, initial: Any, patches: Array) -> Array | None:
+def _checked_initial(dictionary: SeparableDictionary, initial: Any, leading: tuple[int, ...]) -> Array | None:
     if initial is None:
         return None
     initial = dictionary.own_array(initial, "initial")
-    expected = (*_leading(patches, dictionary), *dictionary.n_atoms)
+    expected = (*leading, *dictionary.n_atoms)
     if tuple(initial.shape) != expected:
         raise ValueError(f"initial must be codes of shape {expected}, got shape {tuple(initial.shape)}.")
     checks.require_finite(initial, "initial")
-    return initial
-
-
-def _leading(patches: Array, dictionary: SeparableDictionary) -> tuple[int, ...]:
-    return tuple(patches.shape[: patches.ndim - len(dictionary.factors)])
-
-
-def _flat(samples: np.ndarray, shape: Sequence[int]) -> np.ndarray:
-    """All leading axes as one, and all entries as another, for the fused engine; float32 if not boolean."""
-    dtype = np.bool_ if samples.dtype == np.bool_ else np.float32
-    # Numba would compile all kernels a second time for arrays that are read-only or strided.
-    return np.require(samples.reshape(-1, prod(shape)), dtype, ["C", "W"])
-
-
-def _shaped(codes: np.ndarray, patches: np.ndarray, dictionary: SeparableDictionary) -> np.ndarray:
-    """Inverse of `_flat` for codes."""
-    shape = (*_leading(patches, dictionary), *dictionary.n_atoms)
-    return codes.astype(patches.dtype, copy=False).reshape(shape)
-
-
-def _packed(samples: Array, n_axes: int) -> Array:
-    """All leading axes as one, last."""
-    xp = array_namespace(samples)
-    leading = samples.shape[: samples.ndim - n_axes]
-    return pack(xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :])))
-
-
-def _unpacked(codes: Array, patches: Array, dictionary: SeparableDictionary) -> Array:
-    xp = array_namespace(codes)
-    return xp.reshape(unpack(codes), (*_leading(patches, dictionary), *dictionary.n_atoms))
+    return _stacked(initial, dictionary.n_atoms)

@@ -1,35 +1,43 @@
-"""Which engine computes: the arrays decide, unless the caller does."""
+"""Which engine computes: the arrays decide, unless the caller does. The only place where one is picked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import Any
+from importlib import import_module
+from typing import Literal
 
-import numpy as np
+from sedil.arrays import Array
+from sedil.engines.contract import Engine
 
-ENGINES = ("fused", "portable")
+EngineName = Literal["fused", "portable"]
 
-# Beyond this a block of the fused engine no longer stays in the second-level cache, and BLAS is about as fast
-# (case "switch" of `sedil bench`).
-LARGEST_CODE = 16384
+# Packages with an `ENGINE` that keeps the contract, the most wanted first. The last one takes all arrays.
+ENGINES = {
+    "fused": "sedil.engines.fused",
+    "portable": "sedil.engines.portable",
+}
 
 
-def choose_engine(engine: str | None, array: Any, n_atoms: Sequence[int]) -> str:
-    """Name of the engine for this array and dictionary.
+def choose_engine(name: str | None, array: Array, n_atoms: Sequence[int], *, masked: bool = False) -> Engine:
+    """The engine of that name; without a name the first that suits the array and the dictionary.
 
-    By default "fused" for float32 NumPy arrays and dictionaries of moderate size, "portable" for all other
-    arrays, whose library, device or precision the result keeps.
+    Parameters
+    ----------
+    name : one of `ENGINES`, or None
+    array : what will be computed on: its library, device and precision count
+    n_atoms : atoms of each factor
+    masked : whether a dictionary is to be learned from an array with missing entries
     """
-    is_numpy = isinstance(array, np.ndarray)
-    if engine is None:
-        suits = is_numpy and array.dtype == np.float32 and prod(n_atoms) <= LARGEST_CODE
-        return "fused" if suits else "portable"
-    if engine not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))} or None, got {engine!r}.")
-    if engine == "fused" and not is_numpy:
-        raise ValueError(
-            f'engine="fused" works on NumPy arrays, got {type(array).__module__}.{type(array).__name__}: '
-            'leave engine out or use "portable".'
-        )
+    if name is None:
+        return next(engine for engine in map(_load, ENGINES) if engine.suits(array, n_atoms, masked))
+    if not isinstance(name, str) or name not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))} or None, got {name!r}.")
+    engine = _load(name)
+    refusal = engine.refusal(array, masked)
+    if refusal:
+        raise ValueError(refusal)
     return engine
+
+
+def _load(name: str) -> Engine:
+    return import_module(ENGINES[name]).ENGINE

@@ -1,1 +1,1 @@
-"""Work on files of pictures and volumes: what to read, what to do, where to write."""
+"""Work on files of pictures and volumes: what is read, what is done, where the results go."""

@@ -8,33 +8,34 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.dictionary import SeparableDictionary, format_shape
-from sedil.file_jobs.denoise_files import Noisy, open_noisy, plan_one, write_results
-from sedil.image_files.picture_files import ImageFileError, Picture, read_picture
+from sedil.errors import ImageFileError
+from sedil.file_jobs.job_planning import plan_one
+from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
+from sedil.image_files.picture_reading import Picture, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume
-from sedil.imaging.denoise import Progress
 from sedil.imaging.inpaint import inpaint
+from sedil.progress import Report
 
 _LOSSY = (".jpg", ".jpeg", ".jfif")
 
 
-class Holed(NamedTuple):
+class MaskedFile(NamedTuple):
     """A picture or volume that misses pixels, and whose results can be written.
 
     Attributes
     ----------
-    given : as it was read; missing pixels are 0, and so they are in the comparison
+    opened : as it was read; missing pixels are 0, and so they are in the comparison
     mask : boolean array, without the axis of the colours
     """
 
-    given: Noisy
+    opened: OpenedFile
     mask: np.ndarray
 
 
-def open_holed(source: Path, mask: Path, output: Path, compare: Path | None, force: bool) -> Holed:
+def open_masked(source: Path, mask: Path, output: Path, compare: Path | None, force: bool) -> MaskedFile:
     """Read a picture or volume and its mask, and make sure that the results can be written."""
-    job = plan_one(source, output, compare, force, {source: "the picture", mask: "the mask"})
-    given = open_noisy(job, sigma=0)
-    content, missing = given.picture, read_mask(mask)
+    opened = open_file(plan_one(source, output, compare, force, {source: "the picture", mask: "the mask"}))
+    content, missing = opened.content, read_mask(mask)
     shape = _without_colours(content)
     if missing.shape != shape:
         raise ImageFileError(
@@ -43,15 +44,15 @@ def open_holed(source: Path, mask: Path, output: Path, compare: Path | None, for
         )
     blank = content.pixels.copy()
     blank[missing] = 0
-    return Holed(given._replace(picture=content._replace(pixels=blank)), missing)
+    return MaskedFile(opened._replace(content=content._replace(pixels=blank)), missing)
 
 
-def notes_on(holed: Holed) -> list[str]:
+def notes_on(masked: MaskedFile) -> list[str]:
     """What the user should know before the filling."""
-    notes = []
-    if not holed.mask.any():
+    notes = [*masked.opened.notes]
+    if not masked.mask.any():
         notes.append("the mask marks no pixel as missing: it is white where pixels are missing.")
-    if holed.given.job.target.suffix.lower() in _LOSSY:
+    if masked.opened.job.target.suffix.lower() in _LOSSY:
         notes.append("JPEG changes known pixels too: write a PNG or TIFF to keep them.")
     return notes
 
@@ -67,14 +68,19 @@ def read_mask(path: Path) -> np.ndarray:
 
 
 def inpaint_file(
-    holed: Holed, dictionary: SeparableDictionary | None = None, progress: Progress | None = None
+    masked: MaskedFile, dictionary: SeparableDictionary | None, threads: int | None, report: Report
 ) -> None:
     """Fill the missing pixels and write the results."""
-    content = holed.given.picture
+    content = masked.opened.content
     filled = inpaint(
-        content.pixels, holed.mask, dictionary, channel_axis=content.channel_axis, progress=progress
+        content.pixels,
+        masked.mask,
+        dictionary,
+        channel_axis=content.channel_axis,
+        threads=threads,
+        progress=report,
     )
-    write_results(holed.given, filled)
+    write_results(masked.opened, filled)
 
 
 def _without_colours(content: Picture | Volume) -> tuple[int, ...]:

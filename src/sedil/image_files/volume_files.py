@@ -1,7 +1,7 @@
 """Files with volumes and stacks of frames: NIfTI (by nibabel), TIFF (by tifffile), .npy and .npz.
 
-What a file says besides the numbers (place and size of voxels, units, descriptions) is kept when the result
-is written in the same format.
+What a file says besides the numbers (position and size of voxels, units, descriptions) is kept when the
+result is written in the same format.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import gzip
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from sedil.errors import ImageFileError
 from sedil.files import replacing
-from sedil.image_files.deep_pictures import is_tiff, opened_tiff
-from sedil.image_files.picture_files import ImageFileError, plain_reason, require_room_in_memory
+from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
+from sedil.image_files.reading_errors import one_sentence, require_memory
 
 _RGB = 3  # entries of a colour, always along the last axis
 _GREY_OR_RGB = (0, 1, 2)  # TIFF's numbers of white is zero, black is zero, and RGB
@@ -36,13 +36,13 @@ class Volume(NamedTuple):
         two axes, a picture, are let through.
     kind : {"NIfTI", "TIFF", "NumPy"}
         What wrote the file.
-    facts : dict
+    header : dict
         All that is needed to write a file like it besides the numbers.
     """
 
     pixels: np.ndarray
     kind: str
-    facts: dict[str, Any]
+    header: dict[str, Any]
 
     @property
     def channel_axis(self) -> int | None:
@@ -50,10 +50,15 @@ class Volume(NamedTuple):
         return -1 if _has_colours(self.pixels.shape) else None
 
 
+def is_array_file(path: str | Path) -> bool:
+    """Whether a file is an array by its suffix (NIfTI or NumPy), which only `read_volume` reads."""
+    return _kind(Path(path)) in ("NIfTI", "NumPy")
+
+
 def is_volume(path: str | Path) -> bool:
     """Whether a file is a volume: by its suffix, or a TIFF with several pages of one shape."""
     path = Path(path)
-    if _kind(path) in ("NIfTI", "NumPy"):
+    if is_array_file(path):
         return True
     try:
         return path.is_file() and is_tiff(path) and _tiff_stack_shape(path) is not None
@@ -64,7 +69,7 @@ def is_volume(path: str | Path) -> bool:
 def volume_shape(path: str | Path) -> tuple[int, ...]:
     """Shape of a volume from the head of its file."""
     path = Path(path)
-    with _clear_errors(path):
+    with _one_sentence(path):
         return _SHAPES[_kind(path)](path)
 
 
@@ -81,8 +86,8 @@ def read_volume(path: str | Path, bytes_per_value: float = 8) -> Volume:
     path = Path(path)
     shape = volume_shape(path)
     _require_known_shape(path, shape)
-    require_room_in_memory(path, shape, bytes_per_value)
-    with _clear_errors(path):
+    require_memory(path, shape, bytes_per_value)
+    with _one_sentence(path):
         volume = _READERS[_kind(path)](path)
     if volume.pixels.dtype.kind not in "biuf":
         raise ImageFileError(
@@ -107,9 +112,9 @@ def require_same_format(path: str | Path, volume: Volume) -> list[str]:
 def write_volume(path: str | Path, pixels: np.ndarray, like: Volume) -> None:
     """Write numbers of the shape and type of a volume that was read, with its header, in one step."""
     path = Path(path)
-    facts = like.facts if _kind(path) == like.kind else {}
+    header = like.header if _kind(path) == like.kind else {}
     with replacing(path) as stream:
-        _WRITERS[_kind(path)](path, stream, pixels, facts)
+        _WRITERS[_kind(path)](path, stream, pixels, header)
 
 
 _SUFFIXES = {"NIfTI": (".nii", ".nii.gz"), "TIFF": (".tif", ".tiff"), "NumPy": (".npy", ".npz")}
@@ -153,18 +158,18 @@ def _nifti_shape(path: Path) -> tuple[int, ...]:
 def _read_nifti(path: Path) -> Volume:
     image = _nifti(path)
     values = np.asanyarray(image.dataobj)  # stored integers, or floats where the file scales them
-    facts = {"shape": image.shape, "affine": image.affine, "header": image.header, "class": type(image)}
+    header = {"shape": image.shape, "affine": image.affine, "nifti": image.header, "class": type(image)}
     if values.dtype.kind == "f" and image.get_data_dtype().kind in "iu":
-        facts["scale"] = image.dataobj.slope, image.dataobj.inter
-    return Volume(values.reshape(_without_ones(values.shape)), "NIfTI", facts)
+        header["scale"] = image.dataobj.slope, image.dataobj.inter
+    return Volume(values.reshape(_without_ones(values.shape)), "NIfTI", header)
 
 
-def _write_nifti(path: Path, stream: BinaryIO, values: np.ndarray, facts: dict[str, Any]) -> None:
-    if "scale" in facts:
-        values = _unscaled(values, facts["header"].get_data_dtype(), *facts["scale"])
-    image = facts["class"](values.reshape(facts["shape"]), facts["affine"], facts["header"])
-    if "scale" in facts:
-        image.header.set_slope_inter(*facts["scale"])  # the file's own; nibabel would find another
+def _write_nifti(path: Path, stream: BinaryIO, values: np.ndarray, header: dict[str, Any]) -> None:
+    if "scale" in header:
+        values = _unscaled(values, header["nifti"].get_data_dtype(), *header["scale"])
+    image = header["class"](values.reshape(header["shape"]), header["affine"], header["nifti"])
+    if "scale" in header:
+        image.header.set_slope_inter(*header["scale"])  # the file's own; nibabel would find another
     if path.suffix.lower() != ".gz":
         image.to_stream(stream)
         return
@@ -212,7 +217,7 @@ def _read_tiff(path: Path) -> Volume:
             raise ImageFileError(
                 f"{path} has colours of the kind {page.photometric.name}: save it as grey or RGB."
             )
-        facts = {
+        header = {
             "photometric": page.photometric,
             "planarconfig": page.planarconfig if page.samplesperpixel > 1 else None,
             "description": page.description,
@@ -220,14 +225,14 @@ def _read_tiff(path: Path) -> Volume:
             "resolutionunit": page.resolutionunit if "XResolution" in tags else None,
             "iccprofile": page.iccprofile,
         }
-        return Volume(file.series[0].asarray(), "TIFF", facts)
+        return Volume(file.series[0].asarray(), "TIFF", header)
 
 
-def _write_tiff(path: Path, stream: BinaryIO, pixels: np.ndarray, facts: dict[str, Any]) -> None:
+def _write_tiff(path: Path, stream: BinaryIO, pixels: np.ndarray, header: dict[str, Any]) -> None:
     from tifffile import imwrite
 
     # The description holds what ImageJ and OME say of slices and their distance: it is kept to the letter.
-    imwrite(stream, pixels, metadata=None, software=False, **facts)
+    imwrite(stream, pixels, metadata=None, software=False, **header)
 
 
 # NumPy
@@ -257,11 +262,11 @@ def _array_name(path: Path, archive: Any) -> str:
     return names[0]
 
 
-def _write_array(path: Path, stream: BinaryIO, values: np.ndarray, facts: dict[str, Any]) -> None:
+def _write_array(path: Path, stream: BinaryIO, values: np.ndarray, header: dict[str, Any]) -> None:
     if path.suffix.lower() == ".npy":
         np.save(stream, values, allow_pickle=False)
     else:
-        arrays = {facts.get("name", "volume"): values, **facts.get("others", {})}
+        arrays = {header.get("name", "volume"): values, **header.get("others", {})}
         np.savez_compressed(stream, allow_pickle=False, **arrays)
 
 
@@ -270,22 +275,11 @@ _READERS: dict[Any, Any] = {"NIfTI": _read_nifti, "TIFF": _read_tiff, "NumPy": _
 _WRITERS: dict[Any, Any] = {"NIfTI": _write_nifti, "TIFF": _write_tiff, "NumPy": _write_array}
 
 
-@contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
-    """Whatever the readers raise, as one sentence."""
-    try:
-        yield
-    except ImageFileError:
-        raise
-    except Exception as error:  # readers of damaged files raise all kinds
-        raise ImageFileError(f"{path} cannot be read as a volume: {_reason(path, error)}.") from error
+def _one_sentence(path: Path) -> AbstractContextManager[None]:
+    return one_sentence(path, "a volume", _why_damaged)
 
 
-def _reason(path: Path, error: Exception) -> str:
-    if plain := plain_reason(path, error):
-        return plain
-    if path.stat().st_size == 0:
-        return "the file is empty"
+def _why_damaged(error: Exception) -> str:
     broken = isinstance(error, EOFError | zipfile.BadZipFile | zlib.error | gzip.BadGzipFile)
     says = "" if broken or not str(error).strip() else f" ({str(error).strip().splitlines()[0].rstrip('.')})"
     return f"it is damaged, incomplete or of another kind{says}"

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace
 
 from sedil import checks
+from sedil.arrays import Array, detached
 from sedil.dictionary import SeparableDictionary
-from sedil.imaging.denoise import (
-    Counter,
-    Progress,
-    as_dtype,
-    given_share,
-    join_channels,
-    learned_shares,
-    require_image,
-    split_channels,
-)
+from sedil.engines import EngineName
+from sedil.imaging.channels import join_channels, split_channels
+from sedil.imaging.image_dictionaries import given_votes, learned_votes
+from sedil.imaging.patch_averages import Means, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
+from sedil.imaging.pixels import as_pixels, copied, like_image
 from sedil.imaging.whole_inpainting import fill_whole
+from sedil.pretrained import DictionaryLike
+from sedil.progress import ProgressOption, reporting
 
-MODES = ("patches", "whole")
+InpaintingMode = Literal["patches", "whole"]
+MODES: tuple[InpaintingMode, ...] = ("patches", "whole")
 
 
 def inpaint(
-    image: np.ndarray,
-    mask: np.ndarray,
-    dictionary: SeparableDictionary | None = None,
+    image: Array,
+    mask: Array | None = None,
+    dictionary: DictionaryLike | None = None,
     *,
-    mode: str | None = None,
+    mode: InpaintingMode | None = None,
     sigma: float = 0.0,
     channel_axis: int | None = None,
     passes: int | None = None,
     stride: int | None = None,
     max_memory: float = 512e6,
+    dtype: Literal["float32", "float64"] | None = None,
+    engine: EngineName | None = None,
     threads: int | None = None,
-    engine: str | None = None,
-    progress: Progress | None = None,
-) -> np.ndarray:
+    progress: ProgressOption = False,
+) -> Array:
     """Fill the missing pixels of an image; known pixels are returned untouched.
 
     An image as large as a patch is coded as a whole, by its known pixels alone, as in the paper's Eq. (35).
@@ -50,13 +50,14 @@ def inpaint(
 
     Parameters
     ----------
-    image : ndarray
+    image : NumPy array, or a tensor of torch, CuPy, ...
         Grey image, or colour with `channel_axis`; with a dictionary of as many axes also a signal, a volume
         or a stack of frames. Integers or floats in any units; never modified. What it holds at missing pixels
-        does not matter, and may be NaN.
-    mask : boolean ndarray
-        True where a pixel is missing. Of the shape of the image; for colour also without the channel axis.
-    dictionary : SeparableDictionary, optional
+        does not matter, and may be NaN. Masked values of a `numpy.ma` array are missing.
+    mask : boolean array
+        True where a pixel is missing. Of the shape of the image; for colour also without the channel axis. It
+        may be left out for masked arrays.
+    dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Default: those of `sedil.denoise`, which take turns; for two axes the shipped separable ones of 8x8,
         12x12 and 16x16 patches.
     mode : {"patches", "whole"}, optional
@@ -76,15 +77,19 @@ def inpaint(
         less, some ten megabytes a thread.
     threads : int, optional
         Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
+    dtype : {"float32", "float64"}, optional
+        What is computed in. Default: float32 for NumPy arrays, with sums in float64, which is many times
+        faster; their own precision for arrays of other libraries. Results have the type of the input.
     engine : {"fused", "portable"}, optional
-        Of "patches". Default: "fused", many times faster, except for dictionaries of very many atoms.
-    progress : callable, optional
-        Called with the number of patches done and in all, now and then.
+        Of "patches". Default: "fused", many times faster, for NumPy arrays in float32, except for
+        dictionaries of very many atoms; else "portable", which keeps the library and device of the image.
+    progress : bool or callable, default False
+        True shows a bar; a function is called with a `sedil.progress.Progress` now and then.
 
     Returns
     -------
-    ndarray
-        Of the shape and dtype of `image`; integers are rounded and kept in their range.
+    array
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
 
     Notes
     -----
@@ -100,94 +105,86 @@ def inpaint(
     >>> bool(np.abs(filled - image).max() < 2)
     True
     """
-    require_image(image, channel_axis)
-    missing = _checked_mask(mask, image, channel_axis)
-    pixels = np.where(missing, 0, image)
-    checks.require_finite(pixels, "image, where it is not missing,")
     _check_settings(mode, sigma, passes, stride, max_memory, threads)
-    if not missing.any():
-        return image.copy()
-    parts = _parts(pixels.astype(np.float32), missing, channel_axis)
+    image, missing = _image_and_missing(image, mask, channel_axis)
+    xp = array_namespace(image)
+    pixels = as_pixels(xp.where(missing, xp.zeros_like(image), image), dtype)
+    checks.require_finite(pixels, "image, where it is not missing,")
+    if not bool(xp.any(missing)):
+        return copied(image)
+    parts = _parts(pixels, missing, channel_axis)
     _require_known(parts.masks)
-    shape = parts.channels[0].shape
-    shares = given_share(dictionary) or learned_shares(shape)
-    dictionaries = [share.dictionary for share in shares]
+    shape = tuple(parts.channels[0].shape)
+    dictionaries = [vote.dictionary for vote in given_votes(dictionary) or learned_votes(shape)]
     if mode == "whole" or (mode is None and dictionaries[0].patch_shape == shape):
         filled = _fill_wholes(parts, dictionaries[0], threads)
     else:
         plans = [plan_passes(each, dictionaries, passes, stride) for each in parts.masks]
-        counter = Counter(progress, sum(step.grid.n_patches for plan in plans for step in plan))
-        fill = partial(
-            fill_by_patches,
-            sigma=sigma,
-            engine=engine,
-            max_memory=max_memory,
-            threads=threads,
-            counter=counter,
-        )
-        filled = list(map(fill, parts.channels, parts.masks, plans))
-    result = image.copy()
-    result[missing] = as_dtype(parts.join(filled)[missing], image.dtype)
-    return result
+        n_patches = sum(step.grid.n_patches for plan in plans for step in plan)
+        with reporting(progress, "inpainting") as report:
+            means = Means(engine, max_memory, threads, PatchCounter(report, n_patches))
+            fill = partial(fill_by_patches, sigma=sigma, means=means)
+            filled = list(map(fill, parts.channels, parts.masks, plans))
+    result = like_image(join_channels(filled, channel_axis, rotate=parts.rotated), image)
+    return xp.where(missing, result, image)
 
 
 class _Parts(NamedTuple):
-    """Channels to be filled one by one, where each misses pixels, and how they are put together again."""
+    """Channels to be filled one by one, where each misses pixels, and whether their colours are rotated."""
 
-    channels: list[np.ndarray]
-    masks: list[np.ndarray]
-    join: Callable[[list[np.ndarray]], np.ndarray]
-
-
-def _parts(pixels: np.ndarray, missing: np.ndarray, channel_axis: int | None) -> _Parts:
-    if channel_axis is None:
-        return _Parts([pixels], [missing], itemgetter(0))
-    masks = list(np.moveaxis(missing, channel_axis, 0))
-    if all(np.array_equal(each, masks[0]) for each in masks):
-        return _Parts(
-            split_channels(pixels, channel_axis), masks, partial(join_channels, channel_axis=channel_axis)
-        )
-    # Luminance is known only where all channels are.
-    channels = [np.ascontiguousarray(each) for each in np.moveaxis(pixels, channel_axis, 0)]
-    return _Parts(channels, masks, partial(np.stack, axis=channel_axis))
+    channels: list[Array]
+    masks: list[Array]
+    rotated: bool
 
 
-def _require_known(masks: Sequence[np.ndarray]) -> None:
+def _parts(pixels: Array, missing: Array, channel_axis: int | None) -> _Parts:
+    """Luminance is known only where all channels are: colours are rotated if these miss the same pixels."""
+    masks = split_channels(missing, channel_axis, rotate=False)
+    xp = array_namespace(missing)
+    rotated = all(bool(xp.all(each == masks[0])) for each in masks)
+    return _Parts(split_channels(pixels, channel_axis, rotate=rotated), masks, rotated)
+
+
+def _require_known(masks: Sequence[Array]) -> None:
     for number, mask in enumerate(masks):
-        if mask.all():
+        if bool(array_namespace(mask).all(mask)):
             which = "Every pixel" if len(masks) == 1 else f"Every pixel of channel {number}"
             raise ValueError(f"{which} is missing: there is nothing to fill it from.")
 
 
-def _fill_wholes(parts: _Parts, dictionary: SeparableDictionary, threads: int | None) -> list[np.ndarray]:
-    shape = parts.channels[0].shape
+def _fill_wholes(parts: _Parts, dictionary: SeparableDictionary, threads: int | None) -> list[Array]:
+    shape = tuple(parts.channels[0].shape)
     if dictionary.patch_shape != shape:
         raise ValueError(
             f'mode="whole" needs a dictionary for patches of the shape of the image, {shape}, '
             f'got one for {dictionary.patch_shape}: use mode="patches".'
         )
-    signals = np.stack(parts.channels)
-    return list(fill_whole(dictionary.like(signals), signals, np.stack(parts.masks), threads=threads))
+    xp = array_namespace(parts.channels[0])
+    signals = xp.stack(parts.channels)
+    filled = fill_whole(dictionary.like(signals), signals, xp.stack(parts.masks), threads=threads)
+    return [filled[k, ...] for k in range(filled.shape[0])]
 
 
-def _checked_mask(mask: Any, image: np.ndarray, channel_axis: int | None) -> np.ndarray:
-    """The mask in the shape of the image."""
-    if not isinstance(mask, np.ndarray):
-        raise TypeError(f"mask must be a boolean NumPy array, got {type(mask).__name__}.")
-    if mask.dtype != np.bool_:
-        raise TypeError(
-            f"mask must be boolean, True where a pixel is missing, got dtype {mask.dtype}: use mask != 0."
-        )
-    allowed = [image.shape]
+def _image_and_missing(image: Array, mask: Array | None, channel_axis: int | None) -> tuple[Array, Array]:
+    """The image as a plain array, and a mask of its shape; masked values of `numpy.ma` are missing too."""
+    masked = None
+    if isinstance(image, np.ma.MaskedArray):
+        masked, image = np.ma.getmaskarray(image), image.data
+    checks.require_image(image, channel_axis)
+    image = detached(image)
+    if mask is None:
+        if masked is None:
+            raise TypeError("inpaint needs mask=..., True where a pixel is missing.")
+        return image, masked
+    xp = array_namespace(image)
+    without_colours = list(image.shape)
     if channel_axis is not None:
-        allowed.append(image.take(0, axis=channel_axis).shape)
-    if mask.shape not in allowed:
-        raise ValueError(
-            f"mask must have the shape of the image, {' or '.join(map(str, allowed))}, got {mask.shape}."
-        )
+        del without_colours[channel_axis]
+    mask = checks.require_mask(mask, image, tuple(without_colours))
     if mask.ndim < image.ndim and channel_axis is not None:
-        mask = np.expand_dims(mask, channel_axis)
-    return np.broadcast_to(mask, image.shape)
+        mask = xp.expand_dims(mask, axis=channel_axis)
+    missing = xp.broadcast_to(mask, image.shape)
+    return image, missing if masked is None else missing | masked
 
 
 def _check_settings(
@@ -202,6 +199,7 @@ def _check_settings(
         checks.require_choice(mode, "mode", MODES)
     checks.require_positive(sigma, "sigma", zero_allowed=True)
     checks.require_positive(max_memory, "max_memory")
-    for count, name in ((passes, "passes"), (stride, "stride"), (threads, "threads")):
+    checks.require_threads(threads)
+    for count, name in ((passes, "passes"), (stride, "stride")):
         if count is not None:
             checks.require_count(count, name, minimum=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sedil import checks
+from sedil.arrays import Array, to_numpy
 
 # High-pass filter of Daubechies' wavelet with two vanishing moments: blind to ramps, unit length.
 _DETAIL = np.array([1 - np.sqrt(3), np.sqrt(3) - 3, 3 + np.sqrt(3), -1 - np.sqrt(3)]) / np.sqrt(32)
@@ -12,7 +13,7 @@ _ROUNDING = 1e-9  # of the largest value
 _MEDIAN_OF_NORMAL = 0.6744897501960817  # median of |z| for a standard normal z
 
 
-def estimate_noise(image: np.ndarray, channel_axis: int | None = None) -> float:
+def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     """Standard deviation of white Gaussian noise in an image, in its own units.
 
     The median absolute value of the finest diagonal wavelet coefficients (Donoho and Johnstone, 1994),
@@ -20,7 +21,7 @@ def estimate_noise(image: np.ndarray, channel_axis: int | None = None) -> float:
 
     Parameters
     ----------
-    image : ndarray
+    image : NumPy array, or a tensor, which is fetched from its device
         At least four entries along each axis.
     channel_axis : int, optional
         Axis of the colour channels.
@@ -35,18 +36,20 @@ def estimate_noise(image: np.ndarray, channel_axis: int | None = None) -> float:
     was clipped at the ends of the range, as in an 8-bit file with sigma above 30 or so, is underestimated.
     Give `sigma` where you know it.
     """
-    checks.require_finite(image, "image")
-    details = np.asarray(image, np.float64)
+    checks.require_image(image, channel_axis)
+    values = np.asarray(to_numpy(image), np.float64)
+    checks.require_finite(values, "image")
+    details = values
     if channel_axis is not None:
         details = np.moveaxis(details, channel_axis, 0)
     for axis in range(channel_axis is not None, details.ndim):
         if details.shape[axis] < len(_DETAIL):
             raise ValueError(
-                f"The noise of an image of shape {image.shape} cannot be estimated: give sigma, in its units."
+                f"The noise of an image of shape {values.shape} cannot be estimated: give sigma."
             )
         windows = np.lib.stride_tricks.sliding_window_view(details, len(_DETAIL), axis=axis)
         details = windows @ _DETAIL
     # Saturated and synthetic regions have no noise to show, only what rounding leaves.
     details = np.abs(details)
-    details = details[details > _ROUNDING * np.abs(np.asarray(image, np.float64)).max()]
+    details = details[details > _ROUNDING * np.abs(values).max()]
     return float(np.median(details)) / _MEDIAN_OF_NORMAL if details.size else 0.0

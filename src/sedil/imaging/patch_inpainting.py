@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
+from array_api_compat import array_namespace
 
+from sedil.arrays import Array, variance
 from sedil.dictionary import SeparableDictionary
-from sedil.imaging.denoise import default_threshold, require_room, signal_shape, sums_over_patches
+from sedil.engines.contract import Cleaning
+from sedil.imaging.image_dictionaries import image_coding, image_patch_shape
+from sedil.imaging.patch_averages import Means, sums_over_patches
 from sedil.imaging.smooth_filling import fill_smoothly
-from sedil.imaging.sums import Cleaning
 from sedil.patch_grid import PatchGrid
 
 # All constants were chosen on photographs that are not among the test images.
@@ -24,7 +28,7 @@ _CROWDED = 0.5, 0.75
 # Distance of patches in sides of a patch. Many passes with few patches are better than few with many, but the
 # last eighth of them must not show the borders of patches.
 _COARSE, _FINE, _FINE_PART = 0.75, 0.5, 8
-_STRESS = np.float32(1.5)  # how much more than a missing pixel a known one counts
+_STRESS = 1.5  # how much more than a missing pixel a known one counts
 
 
 class Pass(NamedTuple):
@@ -39,7 +43,7 @@ class Pass(NamedTuple):
 
 
 def plan_passes(
-    missing: np.ndarray,
+    missing: Array,
     dictionaries: Sequence[SeparableDictionary],
     n_passes: int | None = None,
     stride: int | None = None,
@@ -56,7 +60,7 @@ def plan_passes(
         Distance of the patches of a pass. Default: three quarters of a patch, and half a patch in the last
         passes. The grid is shifted from pass to pass, so that all passes together see many patches.
     """
-    if not missing.any():
+    if not bool(array_namespace(missing).any(missing)):
         return []
     count = _passes_needed(missing) if n_passes is None else n_passes
     levels = np.geomspace(_LAST_LEVEL + _LEVEL_PER_PASS * count, _LAST_LEVEL, count)
@@ -70,8 +74,8 @@ def plan_passes(
 
 
 def fill_by_patches(
-    channel: np.ndarray, missing: np.ndarray, passes: Sequence[Pass], sigma: float = 0.0, **how: Any
-) -> np.ndarray:
+    channel: Array, missing: Array, passes: Sequence[Pass], sigma: float, means: Means
+) -> Array:
     r"""Fill the missing pixels of one grey image with what is sparse in all patches. Paper: Eq. (35).
 
     The paper fills one patch; here they overlap. A step :math:`x + M (s - x)`, then cleaning all patches of
@@ -80,47 +84,48 @@ def fill_by_patches(
 
     Parameters
     ----------
-    channel : float32 array
+    channel : array of floats
         Finite, also at missing pixels.
     missing : boolean array of the same shape
     passes : sequence of Pass
     sigma : float
         Noise of the known pixels: no pass removes less.
-    how : engine, max_memory, threads, counter
-        See `sums_over_patches`.
+    means : Means
 
     Returns
     -------
-    ndarray
+    array
         The known pixels are those of `channel`.
     """
+    xp = array_namespace(channel)
     filled = shown = fill_smoothly(channel, missing)
-    contrast = float(np.std(channel[~missing], dtype=np.float64))
+    contrast = sqrt(variance(channel[~missing]))
     if contrast == 0:
         return filled
     for step in passes:
         cleaning = Cleaning(
             step.dictionary.like(channel).factors,
             step.grid,
-            "refit",
-            max(step.level * contrast, sigma),
-            default_threshold("refit", step.dictionary),
+            image_coding(step.dictionary, "refit", max(step.level * contrast, sigma)),
             wanted=missing,
         )
-        total, weight = sums_over_patches(shown, cleaning, **how)
-        estimate = np.divide(total, weight, out=channel.copy(), where=weight > 0)
-        filled = np.where(missing, estimate, channel)
+        total, weight = sums_over_patches(shown, cleaning, means)
+        covered = weight > 0
+        estimate = xp.where(covered, total / xp.where(covered, weight, xp.ones_like(weight)), channel)
+        filled = xp.where(missing, estimate, channel)
         shown = estimate + _STRESS * (filled - estimate)
     return filled
 
 
-def _passes_needed(missing: np.ndarray) -> int:
+def _passes_needed(missing: Array) -> int:
     """From the share of missing neighbours of missing pixels: what is known spreads slowly there."""
+    xp = array_namespace(missing)
+    count = xp.astype(missing, xp.int64)
     n_shared, n_neighbours = 0, 0
     for axis in range(missing.ndim):
-        along = np.moveaxis(missing, axis, 0)
-        n_shared += 2 * int(np.sum(along[1:] & along[:-1]))
-        n_neighbours += int(np.sum(along[1:])) + int(np.sum(along[:-1]))
+        along = xp.moveaxis(count, axis, 0)
+        n_shared += 2 * int(xp.sum(along[1:, ...] * along[:-1, ...]))
+        n_neighbours += int(xp.sum(along[1:, ...])) + int(xp.sum(along[:-1, ...]))
     share = n_shared / max(n_neighbours, 1)
     low, high = _CROWDED
     return _FEWEST + round((_MOST - _FEWEST) * min(max((share - low) / (high - low), 0), 1))
@@ -130,7 +135,6 @@ def _shifted_grid(
     shape: tuple[int, ...], dictionary: SeparableDictionary, distance: float, rng: np.random.Generator
 ) -> PatchGrid:
     """Patches so many pixels apart, or so many patches if that is less than 1."""
-    patch_shape = signal_shape(dictionary, len(shape))
-    require_room(shape, patch_shape)
+    patch_shape = image_patch_shape(dictionary, tuple(shape))
     stride = max(int(distance * (min(patch_shape) if distance < 1 else 1)), 1)
     return PatchGrid(shape, patch_shape, stride, rng.integers(stride, size=len(shape)).tolist())

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from sedil import checks
-from sedil.dictionary import format_shape
-from sedil.image_files.images import find_training_files, read_grey, read_grey_volume
+from sedil.errors import EXPECTED
+from sedil.image_files.grey_images import read_grey, read_grey_volume
+from sedil.image_files.image_search import find_training_files
 from sedil.imaging.patches import normalize_patches, sample_patches
 
 # Images that are held together, so that the patches of a batch come from many of them.
 _MOST_IMAGES, _MOST_PIXELS = 16, 2**26
 _MOST_PATCHES = 4096  # drawn at a time
+
+OnError = Callable[[Path, Exception], None]
 
 
 def stream_patches(
@@ -24,6 +27,7 @@ def stream_patches(
     random_state: int | np.random.Generator | None = None,
     *,
     flatten: bool = False,
+    on_error: OnError | None = None,
 ) -> PatchStream:
     """Normalised patches from image files, drawn while they are learned from.
 
@@ -39,6 +43,9 @@ def stream_patches(
     random_state : int, numpy.random.Generator or None
     flatten : bool, default False
         Give each patch as a vector, for unstructured dictionaries.
+    on_error : callable, optional
+        Called with the path of a file that cannot be read or is smaller than a patch, and the error, each
+        time that it is tried; its share of the patches is left out. Default: the error is raised.
 
     Returns
     -------
@@ -59,12 +66,17 @@ def stream_patches(
         raise ValueError(
             f"Patches of images have two axes, of volumes three, got patch_shape={patch_shape!r}."
         )
-    places = [images] if isinstance(images, str | Path) else list(images)
-    if not places:
+    paths = [Path(images)] if isinstance(images, str | Path) else [Path(path) for path in images]
+    if not paths:
         raise ValueError("There are no images to take patches from.")
+    if on_error is None:
+        for path in paths:
+            if not path.exists():
+                raise FileNotFoundError(f"There is no file or folder {path}.")
     checks.require_count(n_patches, "n_patches", minimum=1)
     seed = int(np.random.default_rng(random_state).integers(2**63))
-    return PatchStream(find_training_files(places, len(lengths)), lengths, n_patches, seed, flatten)
+    files = find_training_files(paths, len(lengths))
+    return PatchStream(files, lengths, n_patches, seed, flatten, on_error)
 
 
 class PatchStream:
@@ -78,10 +90,17 @@ class PatchStream:
     """
 
     def __init__(
-        self, files: list[Path], patch_shape: tuple[int, ...], n_patches: int, seed: int, flatten: bool
+        self,
+        files: list[Path],
+        patch_shape: tuple[int, ...],
+        n_patches: int,
+        seed: int,
+        flatten: bool,
+        on_error: OnError | None,
     ) -> None:
         self.files, self.n_patches = files, n_patches
         self._patch_shape, self._seed, self._flatten = patch_shape, seed, flatten
+        self._on_error = on_error
 
     def __iter__(self) -> Iterator[np.ndarray]:
         rng = np.random.default_rng(self._seed)
@@ -103,8 +122,9 @@ class PatchStream:
     def _groups(self, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
         """All images in random order, a few at a time."""
         group: list[np.ndarray] = []
-        for index in rng.permutation(len(self.files)):
-            group.append(read_large_enough(self.files[index], self._patch_shape))
+        files = [self.files[index] for index in rng.permutation(len(self.files))]
+        for image in read_training_images(files, self._patch_shape, self._on_error):
+            group.append(image)
             if len(group) == _MOST_IMAGES or sum(image.size for image in group) > _MOST_PIXELS:
                 yield group
                 group = []
@@ -112,12 +132,21 @@ class PatchStream:
             yield group
 
 
-def read_large_enough(file: Path, patch_shape: Sequence[int]) -> np.ndarray:
-    """The grey image, if it has room for a patch."""
-    image = read_grey(file) if len(patch_shape) == 2 else read_grey_volume(file)
-    if any(side < length for side, length in zip(image.shape, patch_shape, strict=True)):
-        raise ValueError(
-            f"{file} is smaller than a patch: it has {format_shape(image.shape)} pixels, a patch "
-            f"{format_shape(patch_shape)}: leave it out or choose smaller patches."
-        )
-    return image
+def read_training_images(
+    files: Sequence[Path], patch_shape: Sequence[int], on_error: OnError | None = None
+) -> Iterator[np.ndarray]:
+    """The grey images that patches can be taken from; `on_error` is told of the others, or it is raised."""
+    n_read = 0
+    for file in files:
+        try:
+            image = read_grey(file) if len(patch_shape) == 2 else read_grey_volume(file)
+            checks.require_fits(image.shape, patch_shape, str(file), "leave it out or choose smaller patches")
+        except EXPECTED as error:
+            if on_error is None:
+                raise
+            on_error(file, error)
+        else:
+            n_read += 1
+            yield image
+    if n_read == 0:
+        raise ValueError(f"None of the {len(files)} images can be learned from.")

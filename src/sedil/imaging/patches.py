@@ -40,7 +40,7 @@ def sample_patches(
     for array in arrays:
         if array.dtype.kind not in "biuf":
             raise TypeError(f"An image must hold real numbers, got dtype {array.dtype}.")
-        _require_room(array.shape, patch_shape)
+        checks.require_fits(array.shape, patch_shape, "An image", "leave it out or choose smaller patches")
     windows = [np.lib.stride_tricks.sliding_window_view(array, patch_shape) for array in arrays]
     positions = np.array([np.prod(view.shape[: len(patch_shape)]) for view in windows])
 
@@ -82,10 +82,3 @@ def normalize_patches(patches: Array, *, unit_length: bool = True) -> Array:
         raise ValueError("Every patch is flat: without its mean nothing is left to learn from.")
     centred, length = centred[kept], length[kept]
     return centred / length if unit_length else centred
-
-
-def _require_room(shape: tuple[int, ...], patch_shape: tuple[int, ...]) -> None:
-    if len(shape) != len(patch_shape):
-        raise ValueError(f"An image of shape {shape} does not have the {len(patch_shape)} axes of a patch.")
-    if any(side < length for side, length in zip(shape, patch_shape, strict=True)):
-        raise ValueError(f"An image of shape {shape} is smaller than a patch of shape {patch_shape}.")

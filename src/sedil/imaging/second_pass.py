@@ -9,9 +9,12 @@ from __future__ import annotations
 from functools import partial, reduce
 
 import numpy as np
+from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import device as device_of
 
+from sedil.arrays import Array
+from sedil.engines.contract import BoxSums
 from sedil.engines.threads import parallel_map, thread_count
-from sedil.imaging.sums import Sums
 from sedil.patch_grid import Box, PatchGrid
 
 SIDE = 4  # of a block; 3 and 6 are up to 0.2 dB worse on the training part of the head (docs/volumes.md)
@@ -19,14 +22,12 @@ _CAUTION = 1.25  # the estimate still holds some noise, which is not signal
 _BLOCKS_AT_A_TIME = 16_384  # their transforms, some 20 MB a thread, stay near the processor
 
 
-def second_pass(
-    noisy: np.ndarray, estimate: np.ndarray, sigma: float, threads: int | None = None
-) -> np.ndarray:
+def second_pass(noisy: Array, estimate: Array, sigma: float, threads: int | None = None) -> Array:
     """The noisy volume, each frequency of each block weighed by its share of signal in the estimate.
 
     Parameters
     ----------
-    noisy, estimate : float32 arrays of one shape
+    noisy, estimate : arrays of one shape and type
         The volume, and what a first pass made of it.
     sigma : float
         Standard deviation of the noise.
@@ -34,43 +35,41 @@ def second_pass(
 
     Returns
     -------
-    ndarray
+    array
         A better estimate.
     """
+    xp = array_namespace(noisy)
     grid = PatchGrid(noisy.shape, [min(SIDE, side) for side in noisy.shape])
-    total, weight = np.zeros_like(noisy), np.zeros_like(noisy)
-    work = partial(
-        _filtered, grid, _transform(grid.patch_shape), noisy, estimate, np.float32(_CAUTION * sigma**2)
-    )
-    for sums in parallel_map(work, grid.boxes(_BLOCKS_AT_A_TIME), thread_count(threads)):
-        total[sums.place] += sums.total
-        weight[sums.place] += sums.weight
+    total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
+    transform = xp.asarray(_transform(grid.patch_shape), dtype=noisy.dtype, device=device_of(noisy))
+    work = partial(_filtered, grid, transform, noisy, estimate, _CAUTION * sigma**2)
+    n_threads = thread_count(threads) if is_numpy_array(noisy) else 1
+    for sums in parallel_map(work, grid.boxes(_BLOCKS_AT_A_TIME), n_threads):
+        total[sums.extent] += sums.total
+        weight[sums.extent] += sums.weight
     return total / weight
 
 
 def _filtered(
-    grid: PatchGrid,
-    transform: np.ndarray,
-    noisy: np.ndarray,
-    estimate: np.ndarray,
-    variance: np.float32,
-    box: Box,
-) -> Sums:
+    grid: PatchGrid, transform: Array, noisy: Array, estimate: Array, variance: float, box: Box
+) -> BoxSums:
     """Filtered blocks of a box, those whose noise was lowered most counting most."""
-    place, local = grid.extent(box), grid.shifted(box)
-    blocks = grid.extract(noisy[place], local).reshape(-1, len(transform))
-    signal = np.square(grid.extract(estimate[place], local).reshape(blocks.shape) @ transform)
+    xp = array_namespace(noisy)
+    extent, local = grid.extent(box), grid.shifted(box)
+    pixels = noisy[extent]
+    blocks = xp.reshape(grid.extract(pixels, local), (-1, transform.shape[0]))
+    signal = xp.square(xp.reshape(grid.extract(estimate[extent], local), blocks.shape) @ transform)
     share = signal / (signal + variance)
     cleaned = (share * (blocks @ transform)) @ transform.T
-    weights = 1 / np.maximum(np.square(share).sum(axis=1, keepdims=True), np.float32(1e-3))
-    total, weight = np.zeros_like(noisy[place]), np.zeros_like(noisy[place])
-    grid.add(total, (weights * cleaned).reshape(-1, *grid.patch_shape), local)
-    grid.add(weight, np.broadcast_to(weights, cleaned.shape).reshape(-1, *grid.patch_shape), local)
-    return Sums(place, total, weight, len(blocks))
+    weights = 1 / xp.clip(xp.sum(xp.square(share), axis=1, keepdims=True), min=1e-3)
+    total, weight = xp.zeros_like(pixels), xp.zeros_like(pixels)
+    grid.add(total, weights * cleaned, local)
+    grid.add(weight, xp.broadcast_to(weights, cleaned.shape), local)
+    return BoxSums(extent, total, weight, blocks.shape[0])
 
 
 def _transform(shape: tuple[int, ...]) -> np.ndarray:
     """Orthonormal cosine transform of blocks as one matrix: for so few entries one product is fastest."""
     from scipy.fft import dct
 
-    return reduce(np.kron, (dct(np.eye(length), norm="ortho") for length in shape)).astype(np.float32)
+    return reduce(np.kron, (dct(np.eye(length), norm="ortho") for length in shape))

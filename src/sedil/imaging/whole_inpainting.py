@@ -8,18 +8,19 @@ from functools import partial
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array
+from sedil.arrays import Array, is_same_kind
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
-from sedil.coding.rough import rough_codes
+from sedil.coding.quick_codes import quick_codes
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count
+from sedil.pretrained import DictionaryLike, as_dictionary
 
 _CHUNK = 64  # signals at a time: the codes of 64x64 signals then take some megabytes
 
 
 def fill_whole(
-    dictionary: SeparableDictionary,
+    dictionary: DictionaryLike,
     signals: Array,
     masks: Array,
     *,
@@ -37,13 +38,14 @@ def fill_whole(
 
     Parameters
     ----------
-    dictionary : SeparableDictionary
+    dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     signals : array of shape (..., *patch_shape)
+        Of any array library that follows the array API standard; the dictionary follows it there.
     masks : boolean array of the same shape, or of shape patch_shape for all
         True where data is missing; whatever `signals` holds there is ignored.
     prior : LaplacePrior or GaussianPrior, optional
-        What is known of the codes beforehand (`sedil.learning.prior_learning`); it takes the place of the
-        l1 norm. Default: every signal varies about the mean of its known entries, all atoms alike.
+        What is known of the codes beforehand (`sedil.learning.prior_learning`), in place of the l1 norm.
+        Default: every signal varies about the mean of its known entries, all atoms alike.
     penalty : float, default 0.01
         Without a prior: as a share of the standard deviation of each signal's known entries, so that units
         do not matter.
@@ -72,15 +74,18 @@ def fill_whole(
     True
     """
     signals = checks.as_real_array(signals, "signals")
+    dictionary = as_dictionary(dictionary)
+    if not is_same_kind(dictionary.factors[0], signals):
+        dictionary = dictionary.like(signals)
     checks.require_patch_shape(signals, dictionary.patch_shape)
-    _require_masks(masks, signals, dictionary)
+    masks = checks.require_mask(masks, signals, dictionary.patch_shape, name="masks")
+    _require_some_known(masks, dictionary)
     penalty = checks.require_positive(penalty, "penalty")
     effort = Effort(
         checks.require_positive(tolerance, "tolerance"),
         checks.require_count(max_iterations, "max_iterations", minimum=1),
     )
-    if threads is not None:
-        checks.require_count(threads, "threads", minimum=1)
+    checks.require_threads(threads)
     if prior is not None and tuple(prior.mean.shape) != dictionary.patch_shape:
         raise ValueError(
             f"The prior is one of signals of shape {tuple(prior.mean.shape)}, the dictionary of patches of "
@@ -117,7 +122,7 @@ def _by_sparsity(
     deviation = xp.sqrt(xp.sum(rest**2, axis=axes, keepdims=True) / count)
     unit = xp.where(deviation > 0, deviation, xp.ones_like(deviation))
     everywhere = xp.broadcast_to(known, rest.shape)
-    codes = rough_codes(dictionary.factors, rest / unit, penalty, effort, everywhere)
+    codes = quick_codes(dictionary.factors, rest / unit, penalty, effort, everywhere)
     return mean + unit * dictionary.synthesize(codes)
 
 
@@ -133,20 +138,13 @@ def _by_prior(
     if isinstance(prior, GaussianPrior):
         return prior.mean + conditional_mean(dictionary.factors, prior, rest, known, effort)
     everywhere = array_namespace(rest).broadcast_to(known, rest.shape)
-    codes = rough_codes(dictionary.factors, rest, prior.thresholds, effort, everywhere)
+    codes = quick_codes(dictionary.factors, rest, prior.thresholds, effort, everywhere)
     return prior.mean + dictionary.synthesize(codes)
 
 
-def _require_masks(masks: Array, signals: Array, dictionary: SeparableDictionary) -> None:
-    """Masks are boolean, of the right shape, and leave something known of each signal."""
-    xp = array_namespace(signals)
-    shapes = tuple(signals.shape), dictionary.patch_shape
-    if getattr(masks, "dtype", None) != xp.bool or tuple(masks.shape) not in shapes:
-        came = f"{masks.dtype} of shape {tuple(masks.shape)}" if hasattr(masks, "shape") else "something else"
-        raise ValueError(
-            f"masks must be boolean, True where data is missing, and of shape {shapes[0]} or {shapes[1]}, "
-            f"got {came}."
-        )
+def _require_some_known(masks: Array, dictionary: SeparableDictionary) -> None:
+    """Masks leave something known of each signal."""
+    xp = array_namespace(masks)
     axes = tuple(range(masks.ndim - len(dictionary.patch_shape), masks.ndim))
     n_blank = int(xp.sum(xp.astype(xp.all(masks, axis=axes), xp.int64)))
     if n_blank:

@@ -215,7 +215,7 @@ def _matching_masks(pieces: Sequence[Array], mask: Any) -> list[Array]:
     if masks is None or len(masks) != len(pieces):
         came = "an iterable" if masks is None else f"{len(masks)}"
         raise ValueError(f"mask must have as many arrays as the patches, {len(pieces)}, got {came}.")
-    return [checks.require_mask(own, tuple(piece.shape)) for own, piece in zip(masks, pieces, strict=True)]
+    return [checks.require_mask(own, piece) for own, piece in zip(masks, pieces, strict=True)]
 
 
 def _rows_of(piece: Array, rows: np.ndarray) -> Array:

@@ -26,6 +26,7 @@ from array_api_compat import array_namespace
 
 from sedil.arrays import Array
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
+from sedil.engines.contract import Effort
 from sedil.learning.metrics import METRICS, MetricName
 from sedil.manifold import ProductManifold
 from sedil.objective import Weights
@@ -35,6 +36,7 @@ PresetName = Literal["data", "paper"]
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
+FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
 
 
 def from_data(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:

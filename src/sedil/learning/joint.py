@@ -9,11 +9,10 @@ from typing import Any, Literal
 from sedil.arrays import Array
 from sedil.learning.checkpoint import Checkpoint
 from sedil.learning.conjugate_gradient import State, advance, start
-from sedil.learning.defaults import smallest_coefficient, smoothed
+from sedil.learning.defaults import FIRST_CODES, smallest_coefficient, smoothed
 from sedil.learning.line_search import LineSearch, Reference
 from sedil.learning.result import History, Record, StopReason
 from sedil.learning.run import StoppingRules
-from sedil.learning.training_sets import FIRST_CODES
 from sedil.manifold import Point, ProductManifold
 from sedil.objective import Objective, Terms, mutual_coherence
 

@@ -11,6 +11,7 @@ import numpy as np
 import sedil
 from sedil import checks
 from sedil.arrays import Array, in_precision
+from sedil.engines import EngineName, choose_engine
 from sedil.learning.checkpoint import CheckpointFile, fingerprint
 from sedil.learning.defaults import CostSettings, PresetName, choose_atoms, choose_warm_up, mean_energy
 from sedil.learning.initial import Start, StartName
@@ -19,7 +20,6 @@ from sedil.learning.line_search import LineSearch
 from sedil.learning.metrics import MetricName
 from sedil.learning.result import LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import StoppingRules, run
-from sedil.learning.training_sets import EngineName, choose_training_engine, training_set
 from sedil.objective import Objective
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption
@@ -145,18 +145,18 @@ def learn(
     constants = LineSearch(c1, c2, eta).checked()
     file = CheckpointFile(checkpoint, checkpoint_every, resume).checked()
     start = Start.checked(initial, random_state)
-    chosen = choose_training_engine(engine, working, counts)
+    chosen = choose_engine(engine, working, counts)
     energy = mean_energy(working)
     cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
     weights = cost.weights(patch_shape, counts, energy)
     learner = JointLearner(
-        Objective(training_set(chosen, working, counts, threads=threads), weights),
+        Objective(chosen.training_set(working, counts, None, threads), weights),
         cost.manifold(patch_shape, counts, working.shape[0], energy),
         choose_warm_up(warm_up, preset, start.is_dictionary, rules.max_iterations),
         rules,
         constants,
     )
-    facts: dict[str, Any] = {"metric": metric, "engine": chosen, "line_search": list(constants)}
+    facts: dict[str, Any] = {"metric": metric, "engine": chosen.name, "line_search": list(constants)}
     facts["start"] = start.describe()
     identity = facts | {"learner": "joint", "n_atoms": list(counts), "weights": weights._asdict()}
     if checkpoint is not None:

@@ -29,9 +29,11 @@ from array_api_compat import array_namespace
 from sedil import checks, spheres
 from sedil.arrays import Array, in_precision
 from sedil.dictionary import SeparableDictionary
+from sedil.engines import EngineName, choose_engine
 from sedil.learning.batches import nan_for_masked
 from sedil.learning.conjugate_gradient import State, descend
 from sedil.learning.defaults import (
+    FIRST_CODES,
     CostSettings,
     PresetName,
     choose_atoms,
@@ -41,7 +43,6 @@ from sedil.learning.defaults import (
 from sedil.learning.initial import Start, StartName
 from sedil.learning.metrics import MetricName
 from sedil.learning.result import History, Record
-from sedil.learning.training_sets import FIRST_CODES, EngineName, choose_training_engine, training_set
 from sedil.manifold import Point
 from sedil.objective import Objective, Weights, mutual_coherence
 from sedil.pretrained import DictionaryLike
@@ -216,7 +217,7 @@ class MiniBatchLearner:
         counts = choose_atoms(self.n_atoms, patch_shape)
         weights = self.cost.weights(patch_shape, counts, energy)
         self.cost.manifold(patch_shape, counts, batch.patches.shape[0], energy)  # is it known?
-        choose_training_engine(self.engine, batch.patches, counts, masked=batch.mask is not None)  # and this?
+        choose_engine(self.engine, batch.patches, counts, masked=batch.mask is not None)  # and this?
         start = Start.checked(self.initial, self.random_state)
         self.factors = start.factors(batch.patches, counts, weights)
         self.weights, self.energy, self.result_dtype = weights, energy, result_dtype
@@ -241,8 +242,8 @@ class MiniBatchLearner:
         assert weights is not None
         patches, mask = batch
         counts = tuple(factor.shape[1] for factor in factors)
-        engine = choose_training_engine(self.engine, patches, counts, masked=mask is not None)
-        samples = training_set(engine, patches, counts, mask, self.threads)
+        engine = choose_engine(self.engine, patches, counts, masked=mask is not None)
+        samples = engine.training_set(patches, counts, mask, self.threads)
         codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
         manifold = self.cost.manifold(patches.shape[1:], counts, patches.shape[0], self.energy)
         objective = Objective(samples, weights)
@@ -273,8 +274,7 @@ def filled_batch(patches: Array, mask: Array | None, dtype: str | None) -> Fille
     xp = array_namespace(patches)
     missing = xp.isnan(patches)
     if mask is not None:
-        mask = checks.require_mask(mask, tuple(patches.shape))
-        checks.require_same_library(mask, patches, "mask", "patches")
+        mask = checks.require_mask(mask, patches)
         missing = missing | mask
     some, every = bool(xp.any(missing)), bool(xp.all(missing))
     if every and prod(patches.shape):

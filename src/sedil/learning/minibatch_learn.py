@@ -12,6 +12,7 @@ import numpy as np
 import sedil
 from sedil import checks
 from sedil.arrays import Array
+from sedil.engines import EngineName
 from sedil.learning.batches import Batch, BatchSource, open_batches
 from sedil.learning.checkpoint import Checkpoint, CheckpointFile, fingerprint
 from sedil.learning.defaults import PresetName
@@ -20,7 +21,6 @@ from sedil.learning.metrics import MetricName
 from sedil.learning.minibatch import BATCH_ITERATIONS, MiniBatchLearner
 from sedil.learning.result import History, LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import run
-from sedil.learning.training_sets import EngineName
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption
 

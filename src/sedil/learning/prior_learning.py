@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil import checks
 from sedil.coding.prior import GaussianPrior, LaplacePrior
-from sedil.coding.rough import rough_codes
+from sedil.coding.quick_codes import quick_codes
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count
@@ -62,7 +62,7 @@ def _mean_sizes(
     """Mean absolute coefficients of signals coded with these thresholds."""
 
     def sizes(start: int) -> np.ndarray:
-        codes = rough_codes(dictionary.factors, rest[start : start + _CHUNK], thresholds, _EFFORT)
+        codes = quick_codes(dictionary.factors, rest[start : start + _CHUNK], thresholds, _EFFORT)
         return np.abs(codes).sum(axis=0)
 
     parts = parallel_map(sizes, range(0, len(rest), _CHUNK), thread_count(threads))

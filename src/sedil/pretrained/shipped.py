@@ -1,4 +1,4 @@
-"""Loading the shipped dictionaries."""
+"""The shipped dictionaries, and what else counts as a dictionary."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ SHIPPED = NAMES + FOR_VOLUMES
 DictionaryLike = SeparableDictionary | str | Path
 
 
-@cache
 def shipped_dictionary(name: str) -> SeparableDictionary:
     """One of the shipped dictionaries.
 
@@ -28,9 +27,14 @@ def shipped_dictionary(name: str) -> SeparableDictionary:
     Returns
     -------
     SeparableDictionary
-        float32 NumPy factors; ``info`` says from what and by which command it was learned.
+        float32 NumPy factors; ``info`` says from what and by which command it was learned. It is the caller's
+        own: changing it changes no other.
     """
-    require_choice(name, "name", SHIPPED)
+    return _read_shipped(require_choice(name, "name", SHIPPED)).replace()
+
+
+@cache
+def _read_shipped(name: str) -> SeparableDictionary:
     with as_file(files("sedil.pretrained") / f"{name}.npz") as path:
         return SeparableDictionary.load(path)
 
@@ -45,10 +49,10 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
             f"({', '.join(SHIPPED)}), got a {type(dictionary).__name__}."
         )
     path = Path(dictionary)
-    if not path.exists() and str(dictionary) in SHIPPED:
+    if path.is_file():
+        return SeparableDictionary.load(path)
+    if str(dictionary) in SHIPPED:
         return shipped_dictionary(str(dictionary))
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
-        )
-    return SeparableDictionary.load(path)
+    raise FileNotFoundError(
+        f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
+    )

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.dictionary import format_shape
-from sedil.image_files.images import read_grey, scikit_image_photographs
+from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 from sedil.imaging.patches import sample_patches
 from sedil_studies.bench.timing import Tell
 from sedil_studies.images import read_images

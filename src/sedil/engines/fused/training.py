@@ -18,6 +18,7 @@ from sedil.engines.fused.kernels import cost
 from sedil.engines.fused.kernels.blocks import WIDTH, Operator
 from sedil.engines.fused.kernels.compilation import announced
 from sedil.engines.fused.kernels.tile import LANES
+from sedil.engines.fused.l1 import rows_task, solve_rows
 from sedil.engines.threads import thread_count
 
 # Blocks that a thread takes at a time, at most.
@@ -58,14 +59,11 @@ class FusedTrainingSet:
 
     def sparse_codes(self, factors: Sequence[np.ndarray], penalty: float, effort: Effort) -> np.ndarray:
         """Codes of Eq. (34), by FISTA."""
-        from sedil.coding.fused import solve_l1
-
         length = WIDTH * max(self._chunk, 2)  # two: lanes are refilled as samples finish
         parts = [self._flat[start : start + length] for start in range(0, self.n_samples, length)]
-        limits = effort.tolerance, effort.max_iterations
 
         def work(part: np.ndarray) -> np.ndarray:
-            return solve_l1(factors, part, penalty, *limits, threads=1).codes
+            return solve_rows(rows_task(factors, part, penalty, effort), threads=1).codes
 
         return to_blocks(np.concatenate(list(self._pool.map(work, parts))))
 

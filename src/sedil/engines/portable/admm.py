@@ -17,6 +17,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import Array, to_numpy
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.lasso import CodingResult, LassoProblem, iterate, soft_threshold
 
@@ -27,15 +28,12 @@ STRENGTH = 1.0
 RELAXATION = 1.7
 
 
-def admm(
-    problem: LassoProblem, tolerance: float, max_iterations: int, initial: Array | None = None
-) -> CodingResult:
+def admm(problem: LassoProblem, effort: Effort, initial: Array | None = None) -> CodingResult:
     """Solve the l1 problem for every sample on its own, as `fista` does, in fewer iterations.
 
     Only without a mask: with one, D^T M D has no Kronecker structure.
     """
-    if problem.known is not None:
-        raise ValueError("The solver 'admm' cannot take a mask: use solver='fista'.")
+    assert problem.known is None
     rotations, eigenvalues = _eigendecompositions(problem.factors)
     shrink = 1 / (eigenvalues + STRENGTH)
 
@@ -51,7 +49,7 @@ def admm(
     target = problem.correlations(problem.patches)
     first = xp.zeros_like(target) if initial is None else initial
     state = (first, xp.zeros_like(target), target)
-    return iterate(problem, state, step, tolerance, max_iterations, CHECK_EVERY)
+    return iterate(problem, state, step, effort, CHECK_EVERY)
 
 
 def _eigendecompositions(factors: Sequence[Array]) -> tuple[list[Array], Array]:

@@ -7,6 +7,7 @@ from itertools import count
 from array_api_compat import array_namespace
 
 from sedil.arrays import Array
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.lasso import (
     CodingResult,
@@ -23,15 +24,14 @@ CHECK_EVERY = 10  # iterations between two looks at the duality gap, which costs
 
 def fista(
     problem: LassoProblem,
-    tolerance: float,
-    max_iterations: int,
+    effort: Effort,
     initial: Array | None = None,
     check_every: int = CHECK_EVERY,
 ) -> CodingResult:
     """Solve the l1 problem for every sample on its own. Paper: Eq. (34).
 
     All samples share the step length, which depends on the dictionary alone, and each stops when its
-    relative duality gap is at most `tolerance`: the code of a sample does not depend on which others it
+    relative duality gap is small enough: the code of a sample does not depend on which others it
     is solved with. The momentum of a sample starts anew when it points uphill (O'Donoghue and Candes,
     2015), for which it is tested in every second iteration: results/restart.csv shows that this is enough.
     """
@@ -54,4 +54,4 @@ def fista(
     if first is None:
         first = xp.zeros_like(products.analyze(problem.factors, problem.patches))
     momentum = xp.ones_like(dot(problem.patches, problem.patches))
-    return iterate(problem, (first, first, momentum), step, tolerance, max_iterations, check_every)
+    return iterate(problem, (first, first, momentum), step, effort, check_every)

@@ -21,6 +21,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import Array, to_numpy
+from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 
 
@@ -59,23 +60,6 @@ class LassoProblem:
     patches: Array
     thresholds: Any
     known: Array | None = None
-
-    @classmethod
-    def create(
-        cls,
-        factors: Sequence[Array],
-        patches: Array,
-        penalty: float,
-        weights: Array | None = None,
-        mask: Array | None = None,
-    ) -> LassoProblem:
-        """Take `weights` per coefficient, shape n_atoms, and a packed `mask`, True = missing."""
-        xp = array_namespace(patches)
-        thresholds = penalty if weights is None else penalty * weights[..., None]
-        if mask is None:
-            return cls(factors, patches, thresholds)
-        known = xp.astype(~mask, patches.dtype)
-        return cls(factors, xp.where(mask, xp.zeros_like(patches), patches), thresholds, known)
 
     def residual(self, codes: Array) -> Array:
         """``M (s - D x)``."""
@@ -126,8 +110,7 @@ def iterate(
     problem: LassoProblem,
     state: tuple[Array, ...],
     step: Step,
-    tolerance: float,
-    max_iterations: int,
+    effort: Effort,
     check_every: int,
 ) -> CodingResult:
     """Repeat `step` on every sample until its duality gap is small; ``state[0]`` are the codes.
@@ -138,6 +121,7 @@ def iterate(
     xp = array_namespace(problem.patches)
     index = xp.arange(problem.n_samples, device=device_of(problem.patches))
     finished: list[tuple[Array, Array, Array]] = []
+    tolerance, max_iterations = effort.tolerance, effort.max_iterations
     for iteration in range(1, max_iterations + 1):
         state = step(problem, state)
         if iteration % check_every == 0 or iteration == max_iterations:

@@ -7,12 +7,11 @@ from array_api_compat import array_namespace
 from sedil.arrays import Array
 from sedil.engines.portable.lasso import LassoProblem, dot
 
-REFIT_ITERATIONS = 30  # far more than the small supports need
 _RELATIVE_RESIDUAL = 1e-4  # of the normal equations; far below the noise in any use
 _LEAST_CURVATURE = 1e-5  # of a direction; below it two atoms of the support are the same to float32
 
 
-def refit(problem: LassoProblem, codes: Array, max_iterations: int = REFIT_ITERATIONS) -> Array:
+def refit(problem: LassoProblem, codes: Array, max_iterations: int) -> Array:
     """Minimise ``||M (D x - s)||^2`` over the entries where `codes` is not zero, per sample.
 
     Conjugate gradients on the normal equations, started at `codes`; the other entries stay zero. A few

@@ -32,7 +32,7 @@ class PortableTrainingSet:
     def sparse_codes(self, factors: Sequence[Array], penalty: float, effort: Effort) -> Array:
         """Codes of Eq. (34), by FISTA."""
         problem = LassoProblem(factors, self._patches, penalty, self._known)
-        return fista(problem, effort.tolerance, effort.max_iterations).codes
+        return fista(problem, effort).codes
 
     def export_codes(self, codes: Array) -> Array:
         """Codes of shape (n, *n_atoms)."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sedil.terminal import clear_errors, console
+from sedil.terminal import clear_errors
 
 
 def demo(
@@ -17,4 +17,4 @@ def demo(
     from sedil.demo import run_demo
 
     with clear_errors():
-        run_demo(folder, console)
+        run_demo(folder)

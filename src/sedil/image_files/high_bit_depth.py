@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sedil.errors import ImageFileError
+
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
     from tifffile import TiffFile
@@ -48,10 +50,6 @@ _PNG_COLOUR_TYPES = {2: 4, 3: 2, 4: 6}  # by the number of channels
 _DIFFERENCE_TO_ROW_ABOVE = 2  # the filter of PNG that costs least to compute
 _ROWS_AT_A_TIME = 64
 _METRES_PER_INCH = 0.0254
-
-
-class UnknownKindError(ValueError):
-    """A picture is whole, but of a kind that is not read here."""
 
 
 class TiffContent(NamedTuple):
@@ -111,9 +109,7 @@ def read_tiff(path: Path) -> TiffContent:
     """A TIFF with one page of grey or RGB in whatever type of numbers, upright."""
     with opened_tiff(path) as file:
         if len(file.pages) > 1:
-            raise UnknownKindError(
-                f"{path} has {len(file.pages)} pages: split it into files of one page each."
-            )
+            raise ImageFileError(f"{path} has {len(file.pages)} pages: split it into files of one page each.")
         page = file.pages.first
         _require_known_channels(path, page)
         pixels = page.asarray()
@@ -145,16 +141,16 @@ def _require_known_channels(path: Path, page: Any) -> None:
     n_colours = {0: 1, 1: 1, _RGB: 3}.get(page.photometric)
     extra = list(page.extrasamples)
     if n_colours is None or page.samplesperpixel != n_colours + len(extra):
-        raise UnknownKindError(
+        raise ImageFileError(
             f"{path} has colours of the kind {page.photometric.name} in {page.dtype}: save it as grey or RGB."
         )
     if extra not in ([], [_UNASSOCIATED_ALPHA]):
         kinds = ", ".join(kind.name for kind in extra)
-        raise UnknownKindError(
+        raise ImageFileError(
             f"{path} has channels besides its colours ({kinds}) in {page.dtype}: save it without them."
         )
     if page.dtype is None or page.dtype.kind not in "uif":
-        raise UnknownKindError(f"{path} has pixels of the type {page.dtype}: save it with real numbers.")
+        raise ImageFileError(f"{path} has pixels of the type {page.dtype}: save it with real numbers.")
 
 
 def _negative(pixels: np.ndarray) -> np.ndarray:

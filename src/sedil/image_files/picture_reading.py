@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from math import prod
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from sedil.image_files import deep_pictures
+from sedil.errors import ImageFileError
+from sedil.image_files import high_bit_depth
+from sedil.image_files.reading_errors import one_sentence, require_memory
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -23,11 +23,6 @@ _DEEP_MODES = {"I;16", "I;16B", "I;16L", "I;16N", "I", "F"}  # greys of more tha
 _TRANSPARENT_MODES = {"LA", "La", "PA", "RGBA", "RGBa"}
 _READ_WITH_EIGHT_BITS = {"JPEG2000", "AVIF"}  # colours, by Pillow, whatever the file holds
 _FIRST_PICTURE_IS_THE_PICTURE = {"MPO"}  # a JPEG of a camera that adds previews and depth maps
-_BYTES_PER_VALUE = 8  # while a file is decoded
-
-
-class ImageFileError(ValueError):
-    """A file cannot be read as an image."""
 
 
 class Picture(NamedTuple):
@@ -56,43 +51,34 @@ class Picture(NamedTuple):
         return -1 if self.pixels.ndim == 3 else None
 
 
-def read_picture(path: str | Path) -> Picture:
-    """The picture in a file, in its own units and its full depth, turned upright."""
+def read_picture(path: str | Path, bytes_per_value: float = 8) -> Picture:
+    """The picture in a file, in its own units and its full depth, turned upright.
+
+    Parameters
+    ----------
+    path : path of the file
+    bytes_per_value : float, default 8
+        What the caller needs in memory per number; a picture too large for this machine is refused before
+        its pixels are read.
+    """
     path = Path(path)
-    require_memory(path, _BYTES_PER_VALUE)
-    with _clear_errors(path), _opened(path) as picture:
-        if picture is None or deep_pictures.is_beyond_pillow(picture):
+    require_memory(path, picture_shape(path), bytes_per_value)
+    with _one_sentence(path), _opened(path) as picture:
+        if picture is None or high_bit_depth.is_beyond_pillow(picture):
             return _from_tiff(path)
         _require_one_frame(path, picture)
-        mode = deep_pictures.two_byte_mode(picture)
+        mode = high_bit_depth.two_byte_mode(picture)
         return _plain(path, picture) if mode is None else _from_two_bytes(path, mode)
 
 
 def picture_shape(path: str | Path) -> tuple[int, ...]:
     """Rows, columns and, for colours, channels of a picture, from the head of its file."""
     path = Path(path)
-    with _clear_errors(path), _opened(path) as picture:
+    with _one_sentence(path), _opened(path) as picture:
         if picture is None:
-            return deep_pictures.tiff_shape(path)
+            return high_bit_depth.tiff_shape(path)
         sides = (picture.height, picture.width)
         return sides if picture.mode in _GREY_MODES | _DEEP_MODES else (*sides, 3)
-
-
-def require_memory(path: str | Path, bytes_per_value: float) -> None:
-    """Refuse a picture that takes more memory than the machine has, before its pixels are read."""
-    require_room_in_memory(path, picture_shape(path), bytes_per_value)
-
-
-def require_room_in_memory(path: str | Path, shape: tuple[int, ...], bytes_per_value: float) -> None:
-    """Refuse a file of so many numbers if they take more memory than the machine has."""
-    needed, there = bytes_per_value * prod(shape), _physical_memory()
-    if there is not None and needed > there:
-        sides = shape[:-1] if len(shape) > 2 and shape[-1] == 3 else shape
-        raise ImageFileError(
-            f"{path} has {' x '.join(f'{side:,}' for side in sides)} pixels, which take about "
-            f"{needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB: "
-            f"cut it into parts."
-        )
 
 
 @contextmanager
@@ -112,7 +98,7 @@ def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]
             try:
                 picture = Image.open(stream)
             except UnidentifiedImageError:
-                if not deep_pictures.is_tiff(path):
+                if not high_bit_depth.is_tiff(path):
                     raise
                 yield None
                 return
@@ -146,11 +132,11 @@ def _plain(path: Path, picture: ImageFile) -> Picture:
 def _from_two_bytes(path: Path, mode: str) -> Picture:
     """Colours of 16 bits a channel, read twice with 8."""
     parts = []
-    for layout in deep_pictures.byte_layouts(mode):
+    for layout in high_bit_depth.byte_layouts(mode):
         with _opened(path, layout) as picture:
             assert picture is not None
             parts.append(_upright(picture))
-    pixels, alpha = _split_alpha(deep_pictures.join_bytes([np.asarray(part) for part in parts]))
+    pixels, alpha = _split_alpha(high_bit_depth.join_bytes([np.asarray(part) for part in parts]))
     if alpha is None:
         alpha = _transparent_colour(pixels, parts[0])
     return Picture(pixels, alpha, _extras(parts[0]), ())
@@ -158,7 +144,7 @@ def _from_two_bytes(path: Path, mode: str) -> Picture:
 
 def _from_tiff(path: Path) -> Picture:
     """What Pillow cannot read in full depth."""
-    content = deep_pictures.read_tiff(path)
+    content = high_bit_depth.read_tiff(path)
     extras = {"icc_profile": content.icc_profile} if content.icc_profile else {}
     return Picture(*_split_alpha(content.pixels), extras, ())
 
@@ -236,42 +222,14 @@ def _require_one_frame(path: Path, picture: ImageFile) -> None:
         raise ImageFileError(f"{path} has {count} {what}s: split it into files of one {what} each.")
 
 
-@contextmanager
-def _clear_errors(path: Path) -> Iterator[None]:
-    """Whatever the decoders raise, as one sentence."""
-    try:
-        yield
-    except ImageFileError:
-        raise
-    except deep_pictures.UnknownKindError as error:
-        raise ImageFileError(str(error)) from error
-    except Exception as error:  # decoders of damaged files raise all kinds
-        raise ImageFileError(f"{path} cannot be read as an image: {_reason(path, error)}.") from error
+def _one_sentence(path: Path) -> AbstractContextManager[None]:
+    return one_sentence(path, "an image", _why_damaged)
 
 
-def plain_reason(path: Path, error: Exception) -> str | None:
-    """What is wrong with a file of any kind, where that is all; None if its content is to blame."""
-    if path.is_dir():
-        return "it is a folder"
-    if isinstance(error, MemoryError):
-        return "it does not fit into memory"
-    return error.strerror if isinstance(error, OSError) else None
-
-
-def _reason(path: Path, error: Exception) -> str:
+def _why_damaged(error: Exception) -> str:
     from PIL import UnidentifiedImageError
 
-    if plain := plain_reason(path, error):
-        return plain
     if isinstance(error, UnidentifiedImageError):
-        empty = path.stat().st_size == 0
-        return "the file is empty" if empty else "it is no picture, damaged, or of an unknown format"
+        return "it is no picture, damaged, or of an unknown format"
     says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
     return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
-
-
-def _physical_memory() -> int | None:
-    """Bytes of memory that the machine has, where the system says so."""
-    if not hasattr(os, "sysconf"):  # Windows
-        return None
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

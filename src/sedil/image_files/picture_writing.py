@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sedil.files import as_file_content, picture_format
-from sedil.image_files import deep_pictures
+from sedil.image_files import high_bit_depth
 
 _WITH_TRANSPARENCY = {"PNG", "TIFF", "WEBP", "GIF", "AVIF", "JPEG2000", "TGA"}
 _LONGEST_SIDE = {"JPEG": 65_500, "WEBP": 16_383, "GIF": 65_535}
@@ -54,9 +54,9 @@ def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> memoryview:
     """
     chosen = picture_format(path)
     if chosen == "TIFF" and pixels.dtype != np.uint8:
-        return deep_pictures.tiff_content(pixels, **extras)
+        return high_bit_depth.tiff_content(pixels, **extras)
     if chosen == "PNG" and pixels.dtype == np.uint16 and pixels.ndim == 3:
-        return deep_pictures.png_content(pixels, **extras)
+        return high_bit_depth.png_content(pixels, **extras)
     return as_file_content(path, pixels, **_QUALITY.get(chosen, {}), **extras)
 
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 import sedil
-from sedil import mosaic
-from sedil.commands.dictionaries import SHIPPED, named_dictionary
-from sedil.commands.places import is_among, require_free_picture
-from sedil.dictionary import format_shape
+from sedil.commands.options import SHIPPED
+from sedil.commands.output_paths import is_among, require_usable_picture
 from sedil.terminal import clear_errors, console
 
-_LABELS = {"n_patches": "patches trained on", "signal_shape": "drawn as", "sedil": "sedil version"}
-_SHAPES = ("signal_shape", "patch_shape", "n_atoms")
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_LABELS = {"n_patches": "patches trained on", "sedil": "sedil version"}
+_SHAPES = ("patch_shape", "n_atoms")
 _MOST_SHOWN = 5  # entries of a list
 
 
@@ -35,13 +36,16 @@ def show(
     force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing picture.")] = False,
 ) -> None:
     """Say what a dictionary is, and draw its atoms."""
+    from sedil import mosaic
+    from sedil.pretrained import as_dictionary
+
     with clear_errors():
-        loaded = named_dictionary(dictionary)
+        loaded = as_dictionary(dictionary)
         target = picture or dictionary.with_suffix(".png")
         if is_among(target, [dictionary]):
             raise FileExistsError(f"{target} is the dictionary itself: choose another --picture.")
         if picture is not None:
-            require_free_picture(picture, force)
+            require_usable_picture(picture, force)
         console.print(_facts(dictionary.name, loaded))
         if target.exists() and not force:
             console.print(f"picture      {target} (was there already; --force draws it anew)")
@@ -51,13 +55,19 @@ def show(
 
 
 def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
+    from rich.table import Table
+
     table = Table(title=name, show_header=False, title_justify="left")
     low, high = dictionary.coherence_bounds()
-    table.add_row("patches", format_shape(dictionary.patch_shape))
+    table.add_row("patches", _shape(dictionary.patch_shape))
     table.add_row("atoms", _atoms(dictionary.n_atoms))
     table.add_row("redundancy", f"{dictionary.redundancy:.3g}")
     table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
     table.add_row("precision", str(dictionary.factors[0].dtype))
+    if dictionary.signal_shape != dictionary.patch_shape:
+        table.add_row("drawn as", _shape(dictionary.signal_shape))
+    if dictionary.threshold is not None:
+        table.add_row("threshold of denoising", f"{dictionary.threshold:g} sigma")
     for key, value in dictionary.info.items():
         if value is not None:
             table.add_row(_label(key), _readable(key, value))
@@ -65,7 +75,13 @@ def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
 
 
 def _atoms(counts: tuple[int, ...]) -> str:
-    return format_shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
+    return _shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
+
+
+def _shape(lengths: Sequence[int]) -> str:
+    from sedil.dictionary import format_shape
+
+    return format_shape(lengths)
 
 
 def _label(key: str) -> str:
@@ -82,7 +98,7 @@ def _readable(key: str, value: Any) -> str:
         )
     if isinstance(value, list | tuple):
         if key in _SHAPES:
-            return format_shape(value)
+            return _shape(value)
         more = len(value) - _MOST_SHOWN
         shown = ", ".join(_readable(key, part) for part in value[:_MOST_SHOWN])
         return f"{shown} and {more} more" if more > 0 else shown

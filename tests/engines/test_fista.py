@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from random_things import SHAPES, dense, random_factors
+from sedil.engines.contract import Effort
 from sedil.engines.portable import fista as fista_module
 from sedil.engines.portable.lasso import LassoProblem, soft_threshold, squared_norm
 
@@ -18,11 +19,11 @@ def problem(n_axes, seed=0):
 
 
 def fista(factors, patches, penalty, tolerance, max_iterations):
-    return fista_module.fista(LassoProblem.create(factors, patches, penalty), tolerance, max_iterations)
+    return fista_module.fista(LassoProblem(factors, patches, penalty), Effort(tolerance, max_iterations))
 
 
 def relative_gap(factors, patches, codes, penalty):
-    return LassoProblem.create(factors, patches, penalty).relative_gap(codes)
+    return LassoProblem(factors, patches, penalty).relative_gap(codes)
 
 
 def columns(packed):

@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import Enum
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 import sedil
-from sedil import mosaic
-from sedil.commands.places import is_among, require_free, require_free_picture
-from sedil.dictionary import format_shape
-from sedil.files import require_writable
-from sedil.learning.defaults import PRESETS, choose_atoms
-from sedil.learning.initial import STARTS
-from sedil.terminal import clear_errors, console, counted
+from sedil.commands.failures import Failures
+from sedil.commands.options import Force, Threads
+from sedil.commands.output_paths import is_among, require_usable, require_usable_picture
+from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
-    from sedil.imaging.patch_stream import PatchStream
+    import numpy as np
 
 _PATCHES, _STREAMED_PATCHES = 20_000, 100_000
 _ITERATIONS = 500
 _BATCH_SIZE = 1000
 
-Start = Enum("Start", {name: name for name in STARTS})  # type: ignore[misc]
-Preset = Enum("Preset", {name: name for name in PRESETS})  # type: ignore[misc]
+Start = Literal["random", "odct", "data"]
+Preset = Literal["data", "paper"]
 
 
 def _lengths(text: str) -> tuple[int, ...]:
@@ -48,7 +43,8 @@ def _patch_sides(text: str) -> tuple[int, ...]:
 
 def learn(
     images: Annotated[
-        list[Path], typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES...")
+        list[Path],
+        typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES", readable=False),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
     patch: Annotated[
@@ -93,8 +89,8 @@ def learn(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="How often the patches of --minibatch are gone through.")
     ] = None,
-    initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = Start["random"],
-    preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = Preset["data"],
+    initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = "random",
+    preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = "data",
     unstructured: Annotated[
         bool, typer.Option("--unstructured", help="One ordinary dictionary over whole patches.")
     ] = False,
@@ -104,60 +100,110 @@ def learn(
     checkpoint: Annotated[
         Path | None, typer.Option(help="Save the state here now and then; go on from it if it exists.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
+    threads: Threads = None,
+    force: Force = False,
 ) -> None:
-    """Learn a dictionary from images."""
-    from sedil.image_files.images import find_training_files
+    """Learn a dictionary from images.
+
+    Folders are searched with their subfolders. A file that cannot be read, or
+    is smaller than a patch, is named and left out.
+    """
+    from sedil import mosaic
+    from sedil.image_files.image_search import find_training_files
+    from sedil.learning.defaults import choose_atoms
 
     with clear_errors():
         _require_options_of_one_kind(minibatch, iterations=iterations, batch_size=batch_size, epochs=epochs)
         files = find_training_files(images, len(patch))
-        output, picture = _places(output, picture, files, force)
+        output, picture = _output_paths(output, picture, files, force)
         if checkpoint is not None:
-            _require_own_place(checkpoint, (output, picture), files)
+            _require_own_path(checkpoint, (output, picture), files)
         sides = (prod(patch),) if unstructured else patch
         n_atoms = choose_atoms(atoms[0] if atoms and len(atoms) == 1 else atoms, sides)
         settings = {
-            "initial": initial.value,
-            "preset": preset.value,
+            "initial": initial,
+            "preset": preset,
             "random_state": seed,
             "checkpoint": checkpoint,
             "resume": checkpoint is not None,
+            "threads": threads,
         }
+        training = _TrainingFiles(files, patch, seed, unstructured)
         if minibatch:
-            stream = sedil.stream_patches(
-                files, patch, patches or _STREAMED_PATCHES, seed, flatten=unstructured
-            )
             limits = {"batch_size": batch_size or _BATCH_SIZE, "n_epochs": epochs or 1}
-            result = _learn_from_stream(stream, n_atoms, settings | limits)
+            result = _learn_from_stream(training, patches or _STREAMED_PATCHES, n_atoms, settings | limits)
         else:
-            training = _training_patches(files, patch, patches or _PATCHES, seed)
             limits = {"max_iterations": _ITERATIONS if iterations is None else iterations}
-            result = _learn_jointly(training.reshape(len(training), *sides), n_atoms, settings | limits)
-        result.dictionary.info.update(
-            images=[file.name for file in files], seed=seed, signal_shape=list(patch), sedil=sedil.__version__
-        )
-        result.dictionary.save(output)
+            result = _learn_jointly(training, patches or _PATCHES, n_atoms, settings | limits)
+        record = {"images": training.names, "seed": seed, "sedil": sedil.__version__}
+        learned = result.dictionary.replace(signal_shape=patch, info=result.dictionary.info | record)
+        learned.save(output)
         console.print(str(result))
         console.print(f"saved        {output}")
-        mosaic.save(result.dictionary, picture)
+        mosaic.save(learned, picture)
         console.print(f"picture      {picture}")
+        training.failures.raise_if_any()
+
+
+class _TrainingFiles:
+    """Files to learn from; those that fail are named and left out, unless there is but one."""
+
+    def __init__(self, files: Sequence[Path], patch: tuple[int, ...], seed: int, flatten: bool) -> None:
+        self._files, self._patch, self._seed, self._flatten = files, patch, seed, flatten
+        self.failures = Failures("image")
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files that were learned from."""
+        return [file.name for file in self._files if str(file) not in self.failures.names]
+
+    def stream(self, n_patches: int) -> Any:
+        """Patches, read from the files while they are learned from."""
+        return sedil.stream_patches(
+            self._files, self._patch, n_patches, self._seed, flatten=self._flatten, on_error=self._skip
+        )
+
+    def sample(self, n_patches: int) -> np.ndarray:
+        """Patches of all files at once, without the flat ones; says how many of either there are."""
+        from sedil.dictionary import format_shape
+        from sedil.imaging.patch_stream import read_training_images
+
+        console.print(f"reading {counted(len(self._files), 'image')}")
+        images = list(read_training_images(self._files, self._patch, self._skip))
+        samples = sedil.sample_patches(images, self._patch, n_patches, self._seed)
+        patches = sedil.normalize_patches(samples)
+        dropped = len(samples) - len(patches)
+        console.print(
+            f"{counted(len(patches), 'patch', 'patches')} of {format_shape(self._patch)}"
+            + (f" ({counted(dropped, 'flat one')} left out)" if dropped else "")
+            + "; Ctrl-C stops early and keeps what is learned"
+        )
+        return patches.reshape(len(patches), -1) if self._flatten else patches
+
+    def _skip(self, file: Path, error: Exception) -> None:
+        if len(self._files) == 1:
+            raise error
+        self.failures.tell(str(file), error)
 
 
 def _learn_jointly(
-    training: np.ndarray, n_atoms: tuple[int, ...], settings: dict[str, Any]
+    training: _TrainingFiles, n_patches: int, n_atoms: tuple[int, ...], settings: dict[str, Any]
 ) -> sedil.LearningResult:
-    return sedil.learn(training, n_atoms, progress=True, **settings)
+    patches = training.sample(n_patches)
+    with bar("learning") as report:
+        return sedil.learn(patches, n_atoms, progress=report, **settings)
 
 
 def _learn_from_stream(
-    stream: PatchStream, n_atoms: tuple[int, ...], settings: dict[str, Any]
+    training: _TrainingFiles, n_patches: int, n_atoms: tuple[int, ...], settings: dict[str, Any]
 ) -> sedil.LearningResult:
+    stream = training.stream(n_patches)
     console.print(
         f"{counted(stream.n_patches, 'patch', 'patches')} from {counted(len(stream.files), 'image')}, "
         f"read while learning; Ctrl-C stops early and keeps what is learned"
     )
-    return sedil.learn_minibatch(stream, n_atoms, progress=True, **settings)
+    with bar("learning") as report:
+        return sedil.learn_minibatch(stream, n_atoms, progress=report, **settings)
 
 
 def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
@@ -173,7 +219,9 @@ def _require_options_of_one_kind(minibatch: bool, **given: int | None) -> None:
             )
 
 
-def _places(output: Path, picture: Path | None, images: Sequence[Path], force: bool) -> tuple[Path, Path]:
+def _output_paths(
+    output: Path, picture: Path | None, images: Sequence[Path], force: bool
+) -> tuple[Path, Path]:
     """Where dictionary and picture go, once it is sure that they can be written there."""
     if output.is_dir():
         raise IsADirectoryError(f"{output} is a folder: give the name of a file.")
@@ -185,35 +233,17 @@ def _places(output: Path, picture: Path | None, images: Sequence[Path], force: b
             raise FileExistsError(
                 f"{path} is one of the training images: choose another --output or --picture."
             )
-    require_free(output, force)
-    require_free_picture(picture, force)
+    require_usable(output, force)
+    require_usable_picture(picture, force)
     return output, picture
 
 
-def _require_own_place(checkpoint: Path, results: Sequence[Path], images: Sequence[Path]) -> None:
+def _require_own_path(checkpoint: Path, results: Sequence[Path], images: Sequence[Path]) -> None:
     """A checkpoint overwrites neither the images nor what is learned from them."""
+    from sedil.files import require_writable
+
     if checkpoint.resolve() in [result.resolve() for result in results]:
         raise FileExistsError(f"{checkpoint} is where the result goes: choose another --checkpoint.")
     if is_among(checkpoint, images):
         raise FileExistsError(f"{checkpoint} is one of the training images: choose another --checkpoint.")
     require_writable(checkpoint)
-
-
-def _training_patches(files: Sequence[Path], patch: tuple[int, ...], n_patches: int, seed: int) -> np.ndarray:
-    """Patches of the images without the flat ones; says how many of either there are."""
-    console.print(f"reading {counted(len(files), 'image')}")
-    samples = sedil.sample_patches(_read_images(files, patch), patch, n_patches, seed)
-    training = sedil.normalize_patches(samples)
-    dropped = len(samples) - len(training)
-    console.print(
-        f"{counted(len(training), 'patch', 'patches')} of {format_shape(patch)}"
-        + (f" ({counted(dropped, 'flat one')} left out)" if dropped else "")
-        + "; Ctrl-C stops early and keeps what is learned"
-    )
-    return training
-
-
-def _read_images(files: Sequence[Path], patch: tuple[int, ...]) -> list[np.ndarray]:
-    from sedil.imaging.patch_stream import read_large_enough
-
-    return [read_large_enough(file, patch) for file in files]

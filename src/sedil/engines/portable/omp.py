@@ -19,10 +19,11 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import Array, pack, to_numpy, unpack
+from sedil.engines.contract import PursuitCoding
 from sedil.engines.portable import products
 
 
-def pursuit(factors: Sequence[Array], patches: Array, max_error: float, max_atoms: int) -> Array:
+def pursuit(factors: Sequence[Array], patches: Array, coding: PursuitCoding) -> Array:
     """Codes with few atoms such that ``||D x - s|| <= max_error``, for each packed patch.
 
     Each step adds the atom that correlates most with the residual and solves least squares on all chosen
@@ -33,6 +34,7 @@ def pursuit(factors: Sequence[Array], patches: Array, max_error: float, max_atom
     array of shape (*n_atoms, n), packed
     """
     xp = array_namespace(patches)
+    max_error, max_atoms = coding
     counts = tuple(factor.shape[1] for factor in factors)
     grams = [xp.matmul(factor.T, factor) for factor in factors]
     n = patches.shape[-1]

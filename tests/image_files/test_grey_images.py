@@ -3,7 +3,8 @@ import pytest
 import tifffile
 from PIL import Image
 
-from sedil.image_files.images import ImageFileError, find_images, read_grey, scikit_image_photographs
+from sedil.errors import ImageFileError
+from sedil.image_files.grey_images import read_grey, read_grey_volume, scikit_image_photographs
 
 LEVELS = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
 
@@ -80,50 +81,10 @@ def test_missing_image_is_named(tmp_path):
         read_grey(tmp_path / "gone.png")
 
 
-def test_folders_are_searched_with_their_subfolders_in_order(tmp_path):
-    (tmp_path / "a" / "deep").mkdir(parents=True)
-    for name in ("a/deep/3.TIF", "a/1.png", "a/2.JPG", "a/notes.txt", "4.bmp"):
-        (tmp_path / name).touch()
-    (tmp_path / "a" / "folder.png").mkdir()
-    found = find_images([tmp_path / "a", tmp_path / "4.bmp"])
-    assert [path.name for path in found] == ["1.png", "2.JPG", "3.TIF", "4.bmp"]
-
-
-def test_folders_are_searched_without_their_subfolders_if_asked(tmp_path):
-    (tmp_path / "deep").mkdir()
-    for name in ("b.png", "a.jpg", "deep/c.png"):
-        (tmp_path / name).touch()
-    assert [path.name for path in find_images([tmp_path], recursive=False)] == ["a.jpg", "b.png"]
-
-
-def test_hidden_files_and_folders_are_left_out(tmp_path):
-    folder = tmp_path / ".cache" / "photos"  # a hidden folder that is asked for is searched
-    (folder / ".trash").mkdir(parents=True)
-    for name in ("a.png", "._a.png", ".trash/b.png"):
-        (folder / name).touch()
-    assert [path.name for path in find_images([folder])] == ["a.png"]
-
-
 def test_deep_colours_become_deep_luma(tmp_path):
     levels = LEVELS.astype(np.uint16) * 256 + 1
     tifffile.imwrite(tmp_path / "deep.tif", np.stack([levels] * 3, axis=-1), photometric="rgb")
     np.testing.assert_allclose(read_grey(tmp_path / "deep.tif"), levels, rtol=1e-6)
-
-
-def test_named_file_is_taken_whatever_its_suffix(tmp_path):
-    (tmp_path / "scan.dat").touch()
-    assert find_images([str(tmp_path / "scan.dat")]) == [tmp_path / "scan.dat"]
-
-
-def test_folder_without_images_is_named(tmp_path):
-    (tmp_path / "notes.txt").touch()
-    with pytest.raises(FileNotFoundError, match=r"The folder .* holds no images \(\.png, \.jpg"):
-        find_images([tmp_path])
-
-
-def test_missing_place_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"There is no file or folder .*nowhere"):
-        find_images([tmp_path / "nowhere"])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -150,3 +111,21 @@ def test_photographs_of_scikit_image_are_grey_on_the_usual_scale():
         assert photograph.dtype == np.float32
         assert photograph.ndim == 2
         assert 100 < photograph.max() <= 255
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz"])
+def test_arrays_of_two_axes_are_pictures(tmp_path, suffix):
+    path = tmp_path / f"levels.{suffix}"
+    np.save(path, LEVELS) if suffix == "npy" else np.savez(path, LEVELS)
+    np.testing.assert_array_equal(read_grey(path), LEVELS)
+    np.save(tmp_path / "rgb.npy", np.stack([LEVELS] * 3, axis=-1))
+    np.testing.assert_allclose(read_grey(tmp_path / "rgb.npy"), LEVELS, atol=1e-4)
+
+
+def test_pictures_and_volumes_are_not_taken_for_each_other(tmp_path):
+    np.save(tmp_path / "levels.npy", LEVELS)
+    np.save(tmp_path / "block.npy", np.zeros((4, 5, 6)))
+    with pytest.raises(ImageFileError, match=r"levels\.npy holds a picture, not a volume.*such as 8x8\."):
+        read_grey_volume(tmp_path / "levels.npy")
+    with pytest.raises(ImageFileError, match=r"block\.npy holds a volume, not a picture.*such as 8x8x8\."):
+        read_grey(tmp_path / "block.npy")

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from sedil.commands.dictionaries import CHOICE, named_dictionary
-from sedil.dictionary import format_shape
-from sedil.terminal import clear_errors, console
+from sedil.commands.options import Dictionary, Force, Threads
+from sedil.terminal import bar, clear_errors, console
 
 EXAMPLES = """Example:
 
@@ -20,7 +19,7 @@ sedil inpaint scratched.png mask.png whole.png --compare both.png
 
 def inpaint(
     image: Annotated[
-        Path, typer.Argument(help="A picture with missing pixels.", metavar="IN", readable=False)
+        Path, typer.Argument(help="A picture or volume with missing pixels.", metavar="IN", readable=False)
     ],
     mask: Annotated[
         Path,
@@ -29,39 +28,34 @@ def inpaint(
         ),
     ],
     output: Annotated[Path, typer.Argument(help="Where the filled picture goes.", metavar="OUT")],
-    dictionary: Annotated[
-        Path | None,
-        typer.Option(
-            "--dictionary",
-            "-d",
-            help=CHOICE,
-        ),
-    ] = None,
+    dictionary: Dictionary = None,
     compare: Annotated[
         Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")] = False,
+    threads: Threads = None,
+    force: Force = False,
 ) -> None:
     """Fill the missing pixels of a picture: scratches, text, dead pixels.
 
     The mask is a picture, white where pixels are missing: brighter than half
     its brightest pixel. All other pixels stay as they are.
     """
-    from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_holed
-    from sedil.progress import patch_bar
+    from sedil.dictionary import format_shape
+    from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_masked
+    from sedil.pretrained import as_dictionary
 
     with clear_errors():
-        loaded = None if dictionary is None else named_dictionary(dictionary)
-        holed = open_holed(image, mask, output, compare, force)
-        job, content, facts = holed.given
-        for note in [*facts.notes, *notes_on(holed)]:
+        loaded = None if dictionary is None else as_dictionary(dictionary)
+        masked = open_masked(image, mask, output, compare, force)
+        for note in notes_on(masked):
             console.print(f"note: {note}")
-        console.print(f"missing      {holed.mask.mean():.1%} of the pixels")
+        console.print(f"missing      {masked.mask.mean():.1%} of the pixels")
         began = time.perf_counter()
-        with patch_bar("inpainting") as show:
-            inpaint_file(holed, loaded, show)
+        with bar("inpainting") as report:
+            inpaint_file(masked, loaded, threads, report)
         seconds = time.perf_counter() - began
-        console.print(f"inpainted    {format_shape(content.pixels.shape)} in {seconds:.1f} s")
+        console.print(f"inpainted    {format_shape(masked.opened.content.pixels.shape)} in {seconds:.1f} s")
+        job = masked.opened.job
         console.print(f"saved        {job.target}")
         if job.comparison is not None:
             console.print(f"compared     {job.comparison}")

@@ -1,0 +1,168 @@
+"""``sedil denoise``: files of pictures and volumes without their noise."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer.core import TyperCommand
+
+from sedil.commands.failures import Failures
+from sedil.commands.options import Dictionary, Force, Threads
+from sedil.terminal import bar, clear_errors, console, counted
+
+if TYPE_CHECKING:
+    from sedil.file_jobs.denoise_files import DenoiseSettings, NoiseLevel, Outcome
+    from sedil.file_jobs.job_planning import FileJob
+
+Method = Literal["refit", "l1", "pursuit"]
+
+
+class DenoiseCommand(TyperCommand):
+    """All that comes before the last argument is IN, which Typer cannot say of a list."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """How it is called."""
+        return ["[OPTIONS]", "IN...", "OUT"]
+
+
+EXAMPLES = """Examples:
+
+sedil denoise noisy.png clean.png --compare both.png
+
+sedil denoise a.png b.tif c.jpg clean/
+
+sedil denoise photos/ clean/ --stride 2
+
+sedil denoise head.nii.gz clean.nii.gz --sigma 20
+"""
+
+
+def denoise(
+    context: typer.Context,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(  # readable or not: that is told with the other reasons, and stops no other picture
+            help="A noisy picture or volume, several, or folders of them; and last where the clean picture "
+            "goes, for several a folder, where they keep their names.",
+            metavar="IN... OUT",
+            readable=False,
+        ),
+    ],
+    sigma: Annotated[
+        float | None,
+        typer.Option(
+            help="Standard deviation of the noise in the units of the picture (0 to 255, or 0 to 65535 "
+            "with 16 bits); default estimated from each picture."
+        ),
+    ] = None,
+    dictionary: Dictionary = None,
+    method: Annotated[Method, typer.Option(help="How patches are coded.")] = "refit",
+    stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
+    compare: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where a picture with before and after side by side goes, of a volume its middle slice; "
+            "for several a folder, not OUT."
+        ),
+    ] = None,
+    threads: Threads = None,
+    force: Force = False,
+) -> None:
+    """Remove white Gaussian noise from pictures, volumes and stacks of frames.
+
+    The suffix of OUT chooses the format. Depth, transparency, colour profile
+    and camera facts are kept where it can hold them; what is lost is said.
+
+    Folders are searched with their subfolders, which OUT gets too. A file that
+    cannot be read is named and left out.
+
+    Volumes are NIfTI files (.nii, .nii.gz), TIFF files of several pages, and
+    arrays (.npy, .npz); the result has the format and the header of IN.
+    """
+    *images, output = paths
+    if not images:
+        context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
+    from sedil.checks import require_positive
+    from sedil.file_jobs.denoise_files import DenoiseSettings
+    from sedil.file_jobs.job_planning import plan_one, plan_several
+    from sedil.pretrained import as_dictionary
+
+    with clear_errors():
+        if sigma is not None:
+            require_positive(sigma, "sigma")
+        loaded = None if dictionary is None else as_dictionary(dictionary)
+        settings = DenoiseSettings(sigma, loaded, method, stride, threads)
+        if len(images) == 1 and not images[0].is_dir():
+            _denoise_one(plan_one(images[0], output, compare, force), settings)
+        else:
+            _denoise_several(plan_several(images, output, compare, force), output, settings)
+
+
+def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
+    from sedil.dictionary import format_shape
+    from sedil.file_jobs.denoise_files import denoise_file, noise_level
+    from sedil.file_jobs.opened_file import open_file
+
+    opened = open_file(job)
+    noise = noise_level(opened.content, settings.sigma)
+    _tell_notes(opened.notes)
+    if noise.estimated:
+        console.print(f"estimated noise: {_in_words(noise)}")
+    began = time.perf_counter()
+    with bar("denoising") as report:
+        denoise_file(opened, noise, settings, report)
+    seconds = time.perf_counter() - began
+    console.print(f"denoised     {format_shape(opened.content.pixels.shape)} in {seconds:.1f} s")
+    console.print(f"saved        {job.target}")
+    if job.comparison is not None:
+        console.print(f"compared     {job.comparison}")
+
+
+def _denoise_several(jobs: Sequence[FileJob], output: Path, settings: DenoiseSettings) -> None:
+    from sedil.file_jobs.denoise_files import denoise_files
+
+    console.print(f"denoising {counted(len(jobs), 'picture')} into {output}")
+    width = max(len(_name(job, output)) for job in jobs)
+    n_tried, failures = 0, Failures("picture")
+    began = time.perf_counter()
+    try:
+        with bar("denoising") as report:
+            for outcome in denoise_files(jobs, settings, report):
+                n_tried += 1
+                _tell_outcome(outcome, _name(outcome.job, output), width, failures)
+    finally:  # after Ctrl-C too
+        seconds = time.perf_counter() - began
+        console.print(f"denoised     {n_tried - len(failures.names)} of {len(jobs)} in {seconds:.1f} s")
+    if n_tried < len(jobs):
+        raise OSError(f"The disk is full: {counted(len(jobs) - n_tried, 'picture')} not tried.")
+    failures.raise_if_any()
+
+
+def _name(job: FileJob, output: Path) -> str:
+    """A picture below the folder that was given; its result has the same name."""
+    return str(job.target.relative_to(output))
+
+
+def _tell_outcome(outcome: Outcome, name: str, width: int, failures: Failures) -> None:
+    """One line a file: its name, its noise and the time, or why it failed."""
+    _tell_notes(outcome.notes)
+    if outcome.error is not None:
+        failures.tell(name, outcome.error, before=f"{name:{width}}  ")
+    elif outcome.noise is not None:
+        origin = "estimated" if outcome.noise.estimated else "given"
+        console.print(f"{name:{width}}  {_in_words(outcome.noise)} ({origin})  {outcome.seconds:.1f} s")
+
+
+def _tell_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        console.print(f"note: {note}")
+
+
+def _in_words(noise: NoiseLevel) -> str:
+    if noise.sigma == 0:
+        return "none found, the picture stays as it is"
+    return f"sigma {noise.sigma:.3g}" if noise.sigma < 100 else f"sigma {noise.sigma:.0f}"

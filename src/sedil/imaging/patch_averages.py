@@ -1,0 +1,62 @@
+"""Weighted means over the cleaned patches of an image, box by box, by the engine that suits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from sedil.arrays import Array
+from sedil.engines import EngineName, choose_engine
+from sedil.engines.contract import Cleaning
+from sedil.engines.threads import parallel_map
+from sedil.progress import Progress, Report
+
+
+class Means(NamedTuple):
+    """How patches are worked on: by which engine, in how much memory, and who is told how far it has come."""
+
+    engine: EngineName | None
+    max_memory: float
+    threads: int | None
+    counter: PatchCounter
+
+
+class PatchCounter:
+    """Tells how many patches are done."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report, self._total, self._done = report, total, 0
+
+    def add(self, count: int) -> None:
+        """So many more are done."""
+        self._done += count
+        self._report(Progress(self._done, self._total, "patches"))
+
+
+def mean_over_patches(image: Array, cleanings: Sequence[Cleaning], means: Means) -> Array:
+    """Weighted mean of all patches of one grey image, whatever dictionary has cleaned them."""
+    xp = array_namespace(image)
+    total, weight = xp.zeros_like(image), xp.zeros_like(image)
+    for cleaning in cleanings:
+        some_total, some_weight = sums_over_patches(image, cleaning, means)
+        density = cleaning.grid.stride**image.ndim  # each stands for neighbours left out
+        total += density * some_total
+        weight += density * some_weight
+    return total / weight
+
+
+def sums_over_patches(image: Array, cleaning: Cleaning, means: Means) -> tuple[Array, Array]:
+    """Weighted cleaned patches, and weights, of one grey image, box by box: extract, code, add up."""
+    xp = array_namespace(image)
+    engine = choose_engine(means.engine, image, [factor.shape[1] for factor in cleaning.factors])
+    plan = engine.plan_boxes(cleaning, image, means.max_memory, means.threads)
+    total, weight = xp.zeros_like(image), xp.zeros_like(image)
+    boxes = cleaning.grid.boxes(plan.patches_per_box)
+    for sums in parallel_map(partial(engine.clean_box, cleaning, image), boxes, plan.n_threads):
+        total[sums.extent] += sums.total
+        weight[sums.extent] += sums.weight
+        means.counter.add(sums.n_patches)
+    return total, weight
