@@ -36,24 +36,24 @@ def cosine_atoms(patches: Array, axis: int, count: int, rng: np.random.Generator
 
 
 def data_atoms(patches: Array, axis: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Lines of the patches along the axis, drawn at random, scaled to unit length.
+    """Fibres of the patches along the axis, drawn at random, scaled to unit length.
 
-    Where the data has too few different lines, random atoms fill up.
+    Where the data has too few different fibres, random atoms fill up.
     """
     chosen = rng.choice(patches.shape[0], size=min(patches.shape[0], _CANDIDATES), replace=False)
     xp = array_namespace(patches)
     sample = xp.take(patches, xp.asarray(np.sort(chosen), device=device_of(patches)), axis=0)
-    lines = np.moveaxis(to_numpy(sample).astype(np.float64), axis + 1, 0).reshape(sample.shape[axis + 1], -1)
-    lines = lines[:, rng.permutation(lines.shape[1])]
+    fibres = np.moveaxis(to_numpy(sample).astype(np.float64), axis + 1, 0).reshape(sample.shape[axis + 1], -1)
+    fibres = fibres[:, rng.permutation(fibres.shape[1])]
     atoms: list[np.ndarray] = []
-    for line in lines.T:
-        length = np.linalg.norm(line)
+    for fibre in fibres.T:
+        length = np.linalg.norm(fibre)
         if len(atoms) == count:
             break
-        if length > 0 and all(abs(atom @ line) < 0.99 * length for atom in atoms):
-            atoms.append(line / length)
+        if length > 0 and all(abs(atom @ fibre) < 0.99 * length for atom in atoms):
+            atoms.append(fibre / length)
     missing = count - len(atoms)
-    filling = spheres.random_point((lines.shape[0], missing), rng)
+    filling = spheres.random_point((fibres.shape[0], missing), rng)
     return np.column_stack([*atoms, filling])
 
 
