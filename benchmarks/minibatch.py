@@ -26,8 +26,8 @@ import sedil
 from sedil.image_files.images import read_grey
 from sedil.learning.run import Progress
 from sedil.objective import Weights
-from sedil_studies.bench.timing import peak_memory, reset_peak
-from sedil_studies.held_out import held_out_terms
+from sedil_studies.measures.held_out_cost import held_out_terms
+from sedil_studies.measures.memory import peak_memory, reset_peak
 
 TRAINING = ("baboon", "cameraman256", "couple", "hill", "jetplane", "man", "walkbridge", "woman_blonde")
 HELD_OUT = ("lake", "woman_darkhair")

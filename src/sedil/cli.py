@@ -7,10 +7,8 @@ from typing import Annotated
 import typer
 
 import sedil
-from sedil.commands import demo, denoise, inpaint, learn, show
+from sedil.commands import bench, demo, denoise, inpaint, learn, reproduce, show
 from sedil.terminal import console
-from sedil_studies import commands as reproduce
-from sedil_studies.bench import commands as bench
 
 app = typer.Typer(
     help="Learn separable dictionaries, look at them, denoise and inpaint pictures with them.",

@@ -19,7 +19,7 @@ from sedil.imaging.denoise import (
     sums_over_patches,
 )
 from sedil.pretrained import FOR_VOLUMES, NAMES
-from sedil_studies.make_pretrained import IMAGES, RECIPES
+from sedil_studies.pretrained.recipes import IMAGES, RECIPES
 
 SIGMA = 20.0
 SMALL = sedil.odct((4, 4), 6)
