@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from sedil.learning.prior import principal_components
+from sedil.learning.prior import covariance_of, principal_components
 from sedil_studies.harness.method import Filler
-
-_AT_A_TIME = 1024  # faces that are turned to float64
 
 
 def mean_face(training: np.ndarray) -> Filler:
@@ -46,7 +44,7 @@ class GaussianFiller:
     def __init__(self, training: np.ndarray, noise: float) -> None:
         flat = training.reshape(len(training), -1)
         self._mean = flat.mean(axis=0, dtype=np.float64).astype(np.float32)
-        covariance = _covariance(flat - self._mean)
+        covariance = covariance_of(flat - self._mean)
         covariance[np.diag_indices_from(covariance)] += noise**2
         self._precision = np.linalg.inv(covariance).astype(np.float32)
         self._covariance = covariance.astype(np.float32)
@@ -77,15 +75,6 @@ class GaussianFiller:
             return solve(self._precision[np.ix_(missing, missing)], right, assume_a="pos").T
         weights = solve(self._covariance[np.ix_(known, known)], known_rest.T, assume_a="pos")
         return weights.T @ self._covariance[np.ix_(known, missing)]
-
-
-def _covariance(centred: np.ndarray) -> np.ndarray:
-    """In float64: what float32 rounds off can make it indefinite where faces are fewer than their pixels."""
-    covariance = np.zeros((centred.shape[1],) * 2)
-    for start in range(0, len(centred), _AT_A_TIME):
-        part = centred[start : start + _AT_A_TIME].astype(np.float64)
-        covariance += part.T @ part
-    return covariance / len(centred)
 
 
 def _groups(masks: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
