@@ -18,15 +18,7 @@ from sedil_studies.faces.methods import METHODS, Materials, Ready
 from sedil_studies.faces.ssim import ssim_of_each
 from sedil_studies.harness.meter import Show
 from sedil_studies.harness.method import Method
-from sedil_studies.harness.running import (
-    Ran,
-    Study,
-    Summary,
-    Written,
-    carry_out,
-    write_pictures,
-    write_reports,
-)
+from sedil_studies.harness.running import Ran, Study, Summary, Written, carry_out, write_files
 from sedil_studies.measures.inside import psnr_inside
 
 FILE = "faces.csv"
@@ -60,7 +52,7 @@ def reproduce(
 
     def write(finished: bool) -> Written:
         pictures = _pictures(everyone, part, methods) if finished else {}
-        return Written([*write_pictures(output, pictures), *write_report(name, output)])
+        return Written([*write_files(output, pictures), *write_report(name, output)])
 
     return carry_out(run, write)
 
@@ -129,7 +121,7 @@ def write_report(name: str, folder: Path) -> list[tuple[str, Path]]:
     if not rows:
         return []
     page = report.markdown(rows, LEARNING.read(folder / dictionaries.FILE))
-    return [("results", folder / FILE), *write_reports(folder, {"faces.md": page})]
+    return [("results", folder / FILE), *write_files(folder, {"faces.md": page})]
 
 
 def _pictures(everyone: Faces, part: Part, methods: Mapping[str, Method[Ready]]) -> dict[str, np.ndarray]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Generic, NamedTuple
 
-from sedil.files import replacing, write_picture
+import numpy as np
+
+from sedil.files import write_content, write_picture
 from sedil.terminal import complaints, counted
 from sedil_studies.harness.meter import Show, meter, silent
 from sedil_studies.harness.method import Method, T
@@ -130,16 +132,13 @@ def carry_out(
     return Summary(ran, report(finished), finished)
 
 
-def write_reports(folder: Path, pages: Mapping[str, str]) -> list[tuple[str, Path]]:
-    """Write each page into the folder, in one step."""
-    for name, text in pages.items():
-        with replacing(folder / name) as stream:
-            stream.write(text.encode())
-    return [("report", folder / name) for name in pages]
-
-
-def write_pictures(folder: Path, pictures: Mapping[str, Any]) -> list[tuple[str, Path]]:
-    """Write each picture into the folder, in one step."""
-    for name, pixels in pictures.items():
-        write_picture(folder / name, pixels)
-    return [("picture", folder / name) for name in pictures]
+def write_files(folder: Path, contents: Mapping[str, str | np.ndarray]) -> list[tuple[str, Path]]:
+    """Write pages of text and pictures into a folder, each in one step; returns what each is, and where."""
+    written = []
+    for name, content in contents.items():
+        if isinstance(content, str):
+            write_content(folder / name, memoryview(content.encode()))
+        else:
+            write_picture(folder / name, content)
+        written.append(("report" if isinstance(content, str) else "picture", folder / name))
+    return written

@@ -13,14 +13,7 @@ from sedil.engines.threads import thread_count
 from sedil.files import make_folder
 from sedil.imaging.quality import image_quality
 from sedil_studies.harness.method import Filler, Method
-from sedil_studies.harness.running import (
-    Study,
-    Summary,
-    Written,
-    carry_out,
-    write_pictures,
-    write_reports,
-)
+from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_files
 from sedil_studies.measures.inside import psnr_inside
 from sedil_studies.photographs import report
 from sedil_studies.photographs.masks import MASKS, make_mask
@@ -51,13 +44,12 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     study = photograph_study(plan, images, methods, output / FILE, thread_count(threads))
 
     def write(finished: bool) -> Written:
-        rows = PHOTOGRAPHS.read(output / FILE)
-        pages = {"inpainting.md": report.markdown(rows)} if rows else {}
-        pictures = {}
+        contents: dict[str, str | np.ndarray] = {}
+        if rows := PHOTOGRAPHS.read(output / FILE):
+            contents["inpainting.md"] = report.markdown(rows)
         if finished and not quick:
-            pictures["inpainting.png"] = report.picture([each.ready() for each in methods.values()])
-        files = [*write_reports(output, pages), *write_pictures(output, pictures)]
-        return Written([("results", output / FILE), *files])
+            contents["inpainting.png"] = report.picture([each.ready() for each in methods.values()])
+        return Written([("results", output / FILE), *write_files(output, contents)])
 
     return carry_out(lambda show: [study.run(show)], write)
 

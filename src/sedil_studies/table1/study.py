@@ -12,7 +12,7 @@ from sedil.engines.threads import thread_count
 from sedil.files import make_folder
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, denoising_study
 from sedil_studies.harness.method import Denoiser, Method
-from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_reports
+from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_files
 from sedil_studies.table1 import report
 from sedil_studies.table1.five_images import noisy_image, read_images
 from sedil_studies.table1.methods import METHODS, Materials, make_methods
@@ -80,5 +80,5 @@ def write_report(folder: Path) -> Written:
     if not rows:
         return Written()
     pages = {"table1.md": report.markdown(rows), "table1.html": report.html(rows)}
-    files = [*write_reports(folder, pages), ("results", folder / FILE)]
+    files = [*write_files(folder, pages), ("results", folder / FILE)]
     return Written(files, report.overview(rows))

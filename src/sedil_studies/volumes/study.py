@@ -8,14 +8,7 @@ from typing import Any, NamedTuple
 from sedil.engines.threads import thread_count
 from sedil.files import make_folder
 from sedil_studies.harness.denoising_rows import DENOISING, denoising_study
-from sedil_studies.harness.running import (
-    Study,
-    Summary,
-    Written,
-    carry_out,
-    write_pictures,
-    write_reports,
-)
+from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_files
 from sedil_studies.volumes import report
 from sedil_studies.volumes.data import CASES, SYNTHETIC, middle, noisy_volume, read_case, synthetic_case
 from sedil_studies.volumes.filling import FILLINGS, filling_study
@@ -64,7 +57,7 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
         if finished:
             shown = {name: [methods[name][key].ready() for key in SHOWN] for name in tests}
             pictures["volumes.png"] = report.picture(tests, shown)
-        return Written([*write_pictures(output, pictures), *write_report(output)])
+        return Written([*write_files(output, pictures), *write_report(output)])
 
     return carry_out(lambda show: [study.run(show) for study in studies], write, absent)
 
@@ -76,4 +69,4 @@ def write_report(folder: Path) -> list[tuple[str, Path]]:
         return []
     page = report.markdown(rows, FILLINGS.read(folder / FILLING_FILE))
     files = [("results", folder / name) for name in (NOISE_FILE, FILLING_FILE)]
-    return [*files, *write_reports(folder, {"volumes.md": page})]
+    return [*files, *write_files(folder, {"volumes.md": page})]
