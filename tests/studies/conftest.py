@@ -26,3 +26,16 @@ def five_images(tmp_path, rng):
         noisy = ramp + rng.integers(0, 20, ramp.shape)
         Image.fromarray(noisy.astype(np.uint8)).save(folder / FILES[name])
     return folder
+
+
+@pytest.fixture
+def complaint():
+    """What a command that failed says on standard error, as one line."""
+
+    def read(result):
+        assert result.exit_code in (1, 2)
+        words = " ".join(result.stderr.replace("│", " ").split())
+        assert "Traceback" not in words
+        return words
+
+    return read

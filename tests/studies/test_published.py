@@ -130,7 +130,7 @@ def without_version(settings):
 
 def test_faces_were_filled_with_the_settings_in_the_code():
     training = np.random.default_rng(0).uniform(0, 255, (400, 64, 64)).astype(np.float32)
-    materials = face_methods.Materials(training, sedil.odct((64, 64), 128), 1)
+    materials = face_methods.Materials(training, sedil.odct((64, 64), 128), dictionaries.Amount(), 1)
     ours = {name: without_data(make(materials).settings) for name, make in face_methods.METHODS.items()}
     assert settings_of(face_rows.FACES, faces()) == ours
 

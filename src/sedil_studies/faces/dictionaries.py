@@ -39,6 +39,8 @@ class Amount(NamedTuple):
     ----------
     n_faces, max_iterations : of joint learning, on faces drawn at random
     batch_size, batch_iterations, max_batches : of mini-batch learning, on all faces
+    n_coded : faces on which the scales of coefficients are measured
+    prior_iterations : of expectation maximisation, for their variances
     """
 
     n_faces: int = 2000
@@ -46,9 +48,19 @@ class Amount(NamedTuple):
     batch_size: int = 500
     batch_iterations: int = 40
     max_batches: int = 22
+    n_coded: int = 1000
+    prior_iterations: int = 20
 
 
-QUICK = Amount(n_faces=60, max_iterations=20, batch_size=30, batch_iterations=5, max_batches=3)
+QUICK = Amount(
+    n_faces=60,
+    max_iterations=20,
+    batch_size=30,
+    batch_iterations=5,
+    max_batches=3,
+    n_coded=50,
+    prior_iterations=1,
+)
 
 Learner = Callable[[np.ndarray, Amount, dict[str, Any]], sedil.LearningResult]
 

@@ -16,6 +16,7 @@ import sedil
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.learning.prior import learn_gaussian_prior, learn_laplace_prior
 from sedil_studies.faces import statistical
+from sedil_studies.faces.dictionaries import Amount
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
 from sedil_studies.harness.method import Filler, Method
@@ -29,8 +30,6 @@ _FILLING_NOISE = {"learned": 7.5, "odct": 7.5}  # while faces are filled
 _GAUSSIAN_NOISE = 4.5
 _GAPPY_COMPONENTS = 10
 _COMPONENTS = 200
-_CODED = 1000  # faces on which scales are measured
-_EM_ITERATIONS = 20
 
 
 class Ready(NamedTuple):
@@ -46,7 +45,14 @@ class Materials:
     All statistics are learned from the training faces and their mirror images.
     """
 
-    def __init__(self, training: np.ndarray, dictionary: sedil.SeparableDictionary, threads: int) -> None:
+    def __init__(
+        self,
+        training: np.ndarray,
+        dictionary: sedil.SeparableDictionary,
+        amount: Amount,
+        threads: int,
+    ) -> None:
+        self.amount = amount
         self.training = np.concatenate([training, training[:, :, ::-1]])
         self.threads = threads
         side = training.shape[1]
@@ -103,12 +109,12 @@ def _scales(name: str, materials: Materials) -> Method[Ready]:
 
     def prepare(show: Show) -> Ready:
         prior = learn_laplace_prior(
-            dictionary, materials.training, noise, n_coded=_CODED, threads=materials.threads
+            dictionary, materials.training, noise, n_coded=materials.amount.n_coded, threads=materials.threads
         )
         fill = partial(fill_whole, dictionary, prior=prior, max_iterations=limit, threads=materials.threads)
         return Ready(fill, _n_entries(dictionary) + prior.n_numbers)
 
-    scales = f"mean face, l1 with learned scales of {_CODED} faces, noise {noise:g}"
+    scales = f"mean face, l1 with learned scales of {materials.amount.n_coded} faces, noise {noise:g}"
     return Method(f"{materials.describe(name)}, {scales}, {limit} iterations", prepare)
 
 
@@ -121,14 +127,15 @@ def _covariance(name: str, materials: Materials) -> Method[Ready]:
             materials.training,
             _COVARIANCE_NOISE,
             n_components=count,
-            n_iterations=_EM_ITERATIONS,
+            n_iterations=materials.amount.prior_iterations,
         )._replace(noise=_FILLING_NOISE[name])
         fill = partial(fill_whole, dictionary, prior=prior, threads=materials.threads)
         return Ready(fill, _n_entries(dictionary) + prior.n_numbers)
 
+    how = f"{materials.amount.prior_iterations} iterations, noise {_COVARIANCE_NOISE:g}"
     settings = (
-        f"{materials.describe(name)}, mean face, {count} components, learned variances "
-        f"({_EM_ITERATIONS} iterations, noise {_COVARIANCE_NOISE:g}), noise {_FILLING_NOISE[name]:g}"
+        f"{materials.describe(name)}, mean face, {count} components, learned variances ({how}), "
+        f"noise {_FILLING_NOISE[name]:g}"
     )
     return Method(settings, prepare)
 

@@ -62,7 +62,7 @@ def make_methods(
 ) -> dict[str, Method[Ready]]:
     """All methods, over dictionaries that are learned if `folder` does not hold them."""
     learned = dictionaries.learn_dictionaries(everyone, amount, folder, threads, show)
-    materials = Materials(everyone.fit.faces, learned[TABLE_LEARNER], threads)
+    materials = Materials(everyone.fit.faces, learned[TABLE_LEARNER], amount, threads)
     return {key: make(materials) for key, make in METHODS.items()}
 
 
