@@ -18,7 +18,7 @@ import sedil
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.learning.checkpoint import fingerprint
 from sedil_studies.faces.data import Faces
-from sedil_studies.faces.face_rows import LEARNING, LearningRow
+from sedil_studies.faces.face_rows import LEARNING
 from sedil_studies.faces.masks import make_masks
 from sedil_studies.harness.learned import learned_once
 from sedil_studies.harness.meter import Show, learning_shown
@@ -94,19 +94,23 @@ def learn_dictionaries(
     LEARNING.open(folder / FILE)
 
     def learn(name: str) -> sedil.SeparableDictionary:
-        options = _options(patches) | {
-            "threads": threads,
-            "callback": learning_shown(show, f"learning: {name}, once"),
-        }
+        options = _options(patches) | {"threads": threads}
+        options["callback"] = learning_shown(show, f"learning: {name}, once")
         began, busy = time.perf_counter(), time.process_time()
         result = LEARNERS[name](patches, amount, options)
-        seconds = time.perf_counter() - began, time.process_time() - busy
-        judged = everyone.validation.faces[:_JUDGED]
-        row = _row(name, amount, len(patches), result, judged, threads)
-        LEARNING.append(
-            folder / FILE,
-            row._replace(seconds=round(seconds[0], 1), processor_seconds=round(seconds[1], 1)),
+        seconds, processor_seconds = time.perf_counter() - began, time.process_time() - busy
+        used = amount.n_faces if name == "joint" else amount.batch_size * result.n_iterations
+        row = LEARNING.planned(
+            learner=name,
+            n_faces=min(used, len(patches)),
+            n_iterations=result.n_iterations,
+            seconds=round(seconds, 1),
+            processor_seconds=round(processor_seconds, 1),
+            peak_gb=round(peak_memory() / 1e9, 2),
+            settings=settings_in_words(name, amount, len(patches), result.n_iterations),
+            **_judged(result.dictionary, everyone.validation.faces[:_JUDGED], threads),
         )
+        LEARNING.append(folder / FILE, row)
         return result.dictionary
 
     recipe = {"amount": list(amount), "scale": SCALE, "sparsity": SPARSITY, "faces": fingerprint(patches)}
@@ -139,31 +143,12 @@ def _options(patches: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _row(
-    name: str,
-    amount: Amount,
-    n_faces: int,
-    result: sedil.LearningResult,
-    judged: np.ndarray,
-    threads: int,
-) -> LearningRow:
-    """What a dictionary took, and what it does for centre holes of faces it was not learned from."""
-    peak = peak_memory() / 1e9
-    used = amount.n_faces if name == "joint" else amount.batch_size * result.n_iterations
-
-    def figure(hole: str) -> float:
-        masks = make_masks(hole, len(judged), judged.shape[1])
-        filled = fill_whole(result.dictionary, judged, masks, threads=threads)
-        each = [psnr_inside(*parts) for parts in zip(filled, judged, masks, strict=True)]
-        return round(float(np.mean(each)), 3)
-
-    return LEARNING.planned(
-        learner=name,
-        n_faces=min(used, n_faces),
-        n_iterations=result.n_iterations,
-        peak_gb=round(peak, 2),
-        centre16=figure("centre 16"),
-        centre24=figure("centre 24"),
-        centre32=figure("centre 32"),
-        settings=settings_in_words(name, amount, n_faces, result.n_iterations),
-    )
+def _judged(dictionary: sedil.SeparableDictionary, faces: np.ndarray, threads: int) -> dict[str, float]:
+    """What a dictionary does for centre holes of faces it was not learned from."""
+    figures = {}
+    for size in (16, 24, 32):
+        masks = make_masks(f"centre {size}", len(faces), faces.shape[1])
+        filled = fill_whole(dictionary, faces, masks, threads=threads)
+        each = [psnr_inside(*parts) for parts in zip(filled, faces, masks, strict=True)]
+        figures[f"centre{size}"] = round(float(np.mean(each)), 3)
+    return figures
