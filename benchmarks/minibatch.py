@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rows import write_rows
-from sedil.image_files.images import read_grey
 
 import sedil
+from sedil.image_files.grey_images import read_grey
 from sedil.objective import Weights
 from sedil.progress import Progress
-from sedil_studies.bench.timing import peak_memory, reset_peak
-from sedil_studies.held_out import held_out_terms
+from sedil_studies.measures.held_out_cost import held_out_terms
+from sedil_studies.measures.memory import peak_memory, reset_peak
 
 TRAINING = ("baboon", "cameraman256", "couple", "hill", "jetplane", "man", "walkbridge", "woman_blonde")
 HELD_OUT = ("lake", "woman_darkhair")

@@ -19,8 +19,8 @@ from sedil.imaging.sums import CODERS
 import sedil
 from sedil.arrays import to_numpy
 from sedil.engines.portable import products
-from sedil.pretrained import make
-from sedil_studies.textures import plane_waves
+from sedil_studies.pretrained import recipes as shipped
+from sedil_studies.pretrained.plane_waves import plane_waves
 
 COLLECTED = Path("recipes-data.npz")
 SIGMAS = (5, 10, 20, 30, 50)
@@ -28,8 +28,8 @@ CLASSIC = ("couple", "hill", "man", "lake", "woman_darkhair", "walkbridge", "wom
 KODAK = (8, 19, 13, 24, 5, 1, 4, 18)
 N_STRIPES, REGION, WINDOW = 40, 64, 16
 
-BASE = {"side": 12, "scale": make.SCALE, "coherence": make.COHERENCE, "waves": 0.05, "start": "odct"}
-BASE |= {"iterations": make.MAX_ITERATIONS, "threshold": 3.25}
+BASE = {"side": 12, "scale": shipped.SCALE, "coherence": shipped.COHERENCE, "waves": 0.05, "start": "odct"}
+BASE |= {"iterations": shipped.MAX_ITERATIONS, "threshold": 3.25}
 VARIANTS = [
     BASE,
     BASE | {"threshold": 3.05},
@@ -72,7 +72,7 @@ def collect(folder: Path) -> None:
         classic=[middle(read_grey(folder / f"{name}.png")) for name in CLASSIC],
         kodak=[middle(image) for image in kodak],
         stripes=striped_regions(np.load(folder / "bsd400_180x180.npz")["images"].astype(np.float32)),
-        **{f"training {n}": image for n, image in enumerate(scikit_image_photographs(make.IMAGES))},
+        **{f"training {n}": image for n, image in enumerate(scikit_image_photographs(shipped.IMAGES))},
     )
 
 
@@ -135,8 +135,8 @@ def measure(collected, device: str, output: Path) -> None:
 def learn(variant: dict, training: list, shape: tuple, n_atoms: tuple, device: str):
     import torch
 
-    n_waves = round(variant["waves"] * make.N_PATCHES)
-    photographs = sedil.sample_patches(training, shape, make.N_PATCHES - n_waves, 0)
+    n_waves = round(variant["waves"] * shipped.N_PATCHES)
+    photographs = sedil.sample_patches(training, shape, shipped.N_PATCHES - n_waves, 0)
     patches = sedil.normalize_patches(np.concatenate([photographs, plane_waves(shape, n_waves, 1)]))
     rho = variant["scale"] * shape[0] * shape[1]
     return sedil.learn(

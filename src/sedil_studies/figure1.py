@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import sedil
 from sedil import mosaic
-from sedil.files import replacing
+from sedil.files import make_folder, replacing
+from sedil_studies.harness.running import Summary, Written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,8 +33,8 @@ def draw() -> Figure:
     figure = Figure(figsize=(whole[0] / _DPI, whole[1] / _DPI), dpi=_DPI)
     for k, (dictionary, title) in enumerate(zip(dictionaries, PANELS.values(), strict=True)):
         left = _GAP + k * (width + _GAP)
-        place = (left / whole[0], _GAP / whole[1], width / whole[0], height / whole[1])
-        sedil.plot_atoms(dictionary, ax=figure.add_axes(place)).set_title(title, fontsize=9)
+        box = (left / whole[0], _GAP / whole[1], width / whole[0], height / whole[1])
+        sedil.plot_atoms(dictionary, ax=figure.add_axes(box)).set_title(title, fontsize=9)
     return figure
 
 
@@ -42,3 +43,10 @@ def save(path: Path) -> None:
     figure = draw()
     with replacing(path) as stream:
         figure.savefig(stream, format=path.suffix.removeprefix("."))
+
+
+def reproduce(output: Path) -> Summary:
+    """Draw it into a folder, as ``sedil reproduce figure1`` says."""
+    make_folder(output, parents=True)
+    save(output / "figure1.png")
+    return Summary((), Written([("picture", output / "figure1.png")]), finished=True)

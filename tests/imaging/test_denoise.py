@@ -14,7 +14,7 @@ from sedil.imaging.image_dictionaries import Vote, default_votes, image_coding, 
 from sedil.imaging.patch_averages import Means, PatchCounter, mean_over_patches, sums_over_patches
 from sedil.pretrained import FOR_VOLUMES, NAMES
 from sedil.progress import Progress
-from sedil_studies.make_pretrained import IMAGES, RECIPES
+from sedil_studies.pretrained.recipes import IMAGES, RECIPES
 
 SIGMA = 20.0
 SMALL = sedil.odct((4, 4), 6)

@@ -5,7 +5,12 @@ import pytest
 
 import sedil
 from random_things import random_factors
-from sedil.learning.prior_learning import codes_covariance, learn_gaussian_prior, learn_laplace_prior
+from sedil.learning.prior_learning import (
+    codes_covariance,
+    covariance_of,
+    learn_gaussian_prior,
+    learn_laplace_prior,
+)
 
 
 @pytest.fixture
@@ -65,6 +70,15 @@ def test_scales_follow_the_codes(rng, dictionary):
     prior = learn_laplace_prior(dictionary, signals_of(dictionary, rng, 200, variances), 0.05, threads=1)
     assert prior.scales[:2].mean() > 2 * prior.scales[2:].mean()
     assert (prior.scales > 0).all()
+
+
+def test_covariance_is_not_made_indefinite_by_rounding(rng):
+    """Fewer rows than entries: all but a few eigenvalues are zero, and float32 would make some negative."""
+    rows = (100 * rng.standard_normal((40, 1)) * np.exp(rng.standard_normal(300))).astype(np.float32)
+    smallest, largest = np.linalg.eigvalsh(covariance_of(rows))[[0, -1]]
+    assert smallest > -1e-13 * largest
+    rounded = (rows.T @ rows / np.float32(len(rows))).astype(np.float64)
+    assert np.linalg.eigvalsh(rounded)[0] < -1e-9 * largest
 
 
 @pytest.mark.parametrize(

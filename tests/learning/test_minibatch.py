@@ -7,7 +7,7 @@ import sedil
 from random_things import planted, share_found, training_patches
 from sedil.arrays import to_numpy
 from sedil.learning.minibatch import FULL_STEPS, MiniBatchLearner
-from sedil_studies.held_out import held_out_terms
+from sedil_studies.measures.held_out_cost import held_out_terms
 
 PATCHES = training_patches(60, (3, 4))
 

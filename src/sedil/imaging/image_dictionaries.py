@@ -104,8 +104,13 @@ def image_coding(
         return PursuitCoding(per_entry * sigma * sqrt(n_entries), max(n_entries // 2, 1))
     if method == "l1":
         return L1Coding((threshold or _L1_PENALTY) * sigma, _L1_EFFORT)
-    penalty = (threshold or dictionary.threshold or _REFIT_PENALTY) * sigma
+    penalty = (threshold or default_threshold(dictionary)) * sigma
     return L1Coding(penalty, _SUPPORT_EFFORT, _REFIT_ITERATIONS)
+
+
+def default_threshold(dictionary: SeparableDictionary) -> float:
+    """Of "refit", in multiples of sigma: the dictionary's own, if it has one."""
+    return dictionary.threshold or _REFIT_PENALTY
 
 
 def image_patch_shape(dictionary: SeparableDictionary, shape: tuple[int, ...]) -> tuple[int, ...]:

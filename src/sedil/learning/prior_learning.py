@@ -16,7 +16,8 @@ from sedil.engines.threads import parallel_map, thread_count
 _ROUNDS = 3  # of coding and measuring scales; they settle quickly
 _EFFORT = Effort(1e-3, 100)
 _SMALLEST = 1e-3  # of the mean scale: no atom is ruled out because the training signals did without it
-_LIFT = 1e-4  # of the mean variance of an entry: more than float32 rounds off a covariance
+_LIFT = 1e-4  # of the mean variance of an entry
+_SUMMED = 1024  # signals whose products are summed at a time in float64
 _CHUNK = 64  # signals that a thread codes at a time
 
 
@@ -114,15 +115,27 @@ def learn_gaussian_prior(
         )
     mean = _mean(signals)
     flat = (signals - mean).reshape(len(signals), -1)
-    sample = flat.T @ flat / np.float32(len(flat))
+    sample = covariance_of(flat)
     components = principal_components(flat, n_components)
     fixed = components.T @ components + noise**2 * np.eye(len(sample), dtype=flat.dtype)
-    root = _root(sample)
+    root = _root(sample).astype(flat.dtype)
     left = np.trace(sample) - (components**2).sum()
     variances = np.full(dictionary.n_atoms, left / np.prod(dictionary.n_atoms), flat.dtype)
     for _ in range(n_iterations):
         variances = _maximised(dictionary.factors, variances, fixed, root)
     return GaussianPrior(mean, components.reshape(-1, *dictionary.patch_shape), variances, noise)
+
+
+def covariance_of(centred: np.ndarray) -> np.ndarray:
+    """The covariance of rows, in float64.
+
+    Where rows are fewer than their entries, what float32 rounds off can make it indefinite.
+    """
+    total = np.zeros((centred.shape[1],) * 2)
+    for start in range(0, len(centred), _SUMMED):
+        part = centred[start : start + _SUMMED].astype(np.float64)
+        total += part.T @ part
+    return total / len(centred)
 
 
 def principal_components(centred: np.ndarray, n_components: int) -> np.ndarray:
@@ -157,9 +170,9 @@ def _maximised(
 
 def _root(sample: np.ndarray) -> np.ndarray:
     """The upper Cholesky factor of a covariance, lifted a little as signals may span a subspace only."""
-    lifted = sample.astype(np.float64)
+    lifted = sample.copy()
     lifted[np.diag_indices_from(lifted)] += _LIFT * np.trace(lifted) / len(lifted)
-    return np.linalg.cholesky(lifted).T.astype(sample.dtype)
+    return np.linalg.cholesky(lifted).T
 
 
 def _mirrored(upper: np.ndarray) -> np.ndarray:

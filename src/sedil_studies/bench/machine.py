@@ -83,7 +83,7 @@ def fma_peak(threads: int) -> float:
 
     It counts a fused multiply-add as two, over all threads.
     """
-    from sedil_studies.bench.kernels import tile_loop
+    from sedil_studies.bench.kernel_loops import tile_loop
 
     loops = [tile_loop(_LONG_SUM, moving=False) for _ in range(threads)]
     return loops[0][1] * max(rates([loop for loop, _ in loops]))

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sedil_studies.bench import learning, scaling
-from sedil_studies.bench.results import Measurement, Outcome, named
+from sedil_studies.bench.cases import learning_time, scaling
+from sedil_studies.bench.results import Findings, Measurement, named
 from sedil_studies.bench.words import digits, duration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Draw = Callable[["Figure", Outcome], None]
+Draw = Callable[["Figure", Findings], None]
 
 _OURS, _OTHERS, _GUIDE = "#0b6e4f", "#8a8f98", "#b0b4ba"
 _COLOURS = ("#0b6e4f", "#c2571a", "#3b5b92", "#8a4f7d", "#b8a13a", "#5c5c5c")
@@ -24,7 +24,7 @@ _MEMORY_BOUND = 1.5  # GB
 _PEAK_SHARE = 0.25
 
 
-def draw_contestants(figure: Figure, outcome: Outcome) -> None:
+def draw_contestants(figure: Figure, outcome: Findings) -> None:
     """Times as bars, a panel per size; lines from the fastest to the slowest repetition."""
     sizes = sorted({each.size for each in outcome.measurements})
     figure.set_size_inches(8, 1 + 0.36 * (len(outcome.measurements) + len(sizes)))
@@ -54,14 +54,14 @@ def _draw_bars(axes: Axes, found: list[Measurement]) -> None:
     axes.invert_yaxis()
 
 
-def draw_learning(figure: Figure, outcome: Outcome) -> None:
+def draw_learning(figure: Figure, outcome: Findings) -> None:
     """PSNR against the time; a ring where a learner is near its end for good."""
     figure.set_size_inches(10, 4.5)
     axes = figure.add_subplot()
     for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(outcome.measurements), strict=False):
         quality = [each.figures["PSNR"] for each in path]
         axes.plot([each.median for each in path], quality, "o-", ms=3, color=colour, label=name)
-        seconds = learning.arrival(path)
+        seconds = learning_time.arrival(path)
         there = next(each for each in path if each.median == seconds)
         axes.plot(seconds, there.figures["PSNR"], "o", ms=11, mfc="none", color=colour)
         axes.annotate(
@@ -72,13 +72,13 @@ def draw_learning(figure: Figure, outcome: Outcome) -> None:
             fontsize=8,
         )
     _set_logarithmic(axes.xaxis, duration)
-    axes.set_xlabel(f"time spent learning (ring: within {learning.NEAR} dB of the end)")
+    axes.set_xlabel(f"time spent learning (ring: within {learning_time.NEAR} dB of the end)")
     axes.set_ylabel("PSNR in dB")
     axes.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
     _plain(axes)
 
 
-def draw_scaling(figure: Figure, outcome: Outcome) -> None:
+def draw_scaling(figure: Figure, outcome: Findings) -> None:
     """Time per patch with the paper's lines, and how many times faster separable is."""
     figure.set_size_inches(10, 4.2)
     left, right = figure.subplots(1, 2)
@@ -107,7 +107,7 @@ def draw_scaling(figure: Figure, outcome: Outcome) -> None:
     _plain(left, right)
 
 
-def draw_large(figure: Figure, outcome: Outcome) -> None:
+def draw_large(figure: Figure, outcome: Findings) -> None:
     """Time and memory against the side of the picture."""
     figure.set_size_inches(10, 4.2)
     left, right = figure.subplots(1, 2)
@@ -129,7 +129,7 @@ def draw_large(figure: Figure, outcome: Outcome) -> None:
     _plain(left, right)
 
 
-def draw_peak(figure: Figure, outcome: Outcome) -> None:
+def draw_peak(figure: Figure, outcome: Findings) -> None:
     """Stages from the bare multiply-adds to the whole, as shares of the peak."""
     found = outcome.measurements
     figure.set_size_inches(8, 1.2 + 0.36 * len(found))
@@ -153,7 +153,7 @@ def draw_peak(figure: Figure, outcome: Outcome) -> None:
     _plain(axes)
 
 
-def draw_switch(figure: Figure, outcome: Outcome) -> None:
+def draw_switch(figure: Figure, outcome: Findings) -> None:
     """Time per patch of each way, over the smallest of all."""
     axes = figure.add_subplot()
     best: dict[float, float] = {}

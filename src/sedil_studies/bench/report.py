@@ -7,66 +7,69 @@ from pathlib import Path
 
 from sedil.files import replacing
 from sedil.terminal import counted
-from sedil_studies.bench.cases import CASES, Case
+from sedil_studies.bench.catalogue import CASES, Case
 from sedil_studies.bench.machine import complaint
-from sedil_studies.bench.results import Bar, Measurement, Report, load_report
+from sedil_studies.bench.results import Bar, CaseResult, Measurement, load_result
 from sedil_studies.bench.words import digits, duration
+from sedil_studies.harness.tables import Table, markdown_table, page
 
 FILE = "report.md"
 _DPI = 150
 _DECIMALS = {"PSNR": 2, "SSIM": 3}
 
 
-def load_reports(folder: Path) -> list[Report]:
-    """Reports of all cases that the folder holds, in the order of `CASES`."""
+def load_results(folder: Path) -> list[CaseResult]:
+    """Results of all cases that the folder holds, in the order of `CASES`."""
     paths = [folder / f"{name}.json" for name in CASES]
-    return [load_report(path) for path in paths if path.exists()]
+    return [load_result(path) for path in paths if path.exists()]
 
 
 def write_report(folder: Path) -> Path:
     """Draw all cases in the folder and put them into one page."""
-    reports = load_reports(folder)
-    for report in reports:
-        draw(report, folder / f"{report.case}.png")
+    results = load_results(folder)
+    for result in results:
+        draw(result, folder / f"{result.case}.png")
     path = folder / FILE
     with replacing(path) as stream:
-        stream.write(markdown(reports).encode())
+        stream.write(markdown(results).encode())
     return path
 
 
-def draw(report: Report, path: Path) -> None:
+def draw(result: CaseResult, path: Path) -> None:
     """The picture of a case."""
     from matplotlib.figure import Figure
 
-    case = CASES[report.case]
+    case = CASES[result.case]
     picture = Figure(figsize=(7, 4.2), layout="constrained")
-    case.draw(picture, report.outcome)
-    picture.suptitle(case.title + (" (quick run)" if report.quick else ""), fontsize=11)
+    case.draw(picture, result.outcome)
+    picture.suptitle(case.title + (" (quick run)" if result.quick else ""), fontsize=11)
     with replacing(path) as stream:
         picture.savefig(stream, format="png", dpi=_DPI)
 
 
-def markdown(reports: Sequence[Report]) -> str:
+def markdown(results: Sequence[CaseResult]) -> str:
     """The page."""
+    bars = bar_table(results)
     parts = ["# sedil bench"]
-    if any(report.quick for report in reports):
+    if any(result.quick for result in results):
         parts.append(
             "**Cases marked quick ran on small sizes: they show that all works, not how fast it is.**"
         )
-    parts += [_table(("case", "measured", "bar", ""), bar_lines(reports)), "## Machine", _machine(reports)]
-    parts += [f"**{report.case}: {words}**" for report in reports if (words := _complaint(report))]
-    for report in reports:
-        parts += _case(report)
-    return "\n\n".join(parts) + "\n"
+    parts += [markdown_table(bars.columns, bars.lines), "## Machine", _machine(results)]
+    parts += [f"**{result.case}: {words}**" for result in results if (words := _complaint(result))]
+    for result in results:
+        parts += _case(result)
+    return page(*parts)
 
 
-def bar_lines(reports: Sequence[Report]) -> list[list[str]]:
-    """Case, measured, bar, whether it is met."""
-    return [
-        [report.case + (" (quick)" if report.quick else ""), *_bar(bar)]
-        for report in reports
-        for bar in report.outcome.bars
+def bar_table(results: Sequence[CaseResult]) -> Table:
+    """What was to be reached, and what was."""
+    lines = [
+        [result.case + (" (quick)" if result.quick else ""), *_bar(bar)]
+        for result in results
+        for bar in result.outcome.bars
     ]
+    return Table(("case", "measured", "bar", ""), lines)
 
 
 def _bar(bar: Bar) -> list[str]:
@@ -74,16 +77,16 @@ def _bar(bar: Bar) -> list[str]:
     return [f"{digits(bar.value)} {bar.words}", bound, "met" if bar.met else "missed"]
 
 
-def _case(report: Report) -> list[str]:
-    case = CASES[report.case]
-    notes = [f"- {note}" for note in report.outcome.notes]
+def _case(result: CaseResult) -> list[str]:
+    case = CASES[result.case]
+    notes = [f"- {note}" for note in result.outcome.notes]
     return [
-        f"## {case.title}" + (" (quick)" if report.quick else ""),
+        f"## {case.title}" + (" (quick)" if result.quick else ""),
         case.words,
-        f"On {report.outcome.data}; {counted(report.threads, 'thread')}.",
-        _measurements(case, report.outcome.measurements),
+        f"On {result.outcome.data}; {counted(result.threads, 'thread')}.",
+        _measurements(case, result.outcome.measurements),
         *(["\n".join(notes)] if notes else []),
-        f"![{case.title}]({report.case}.png)",
+        f"![{case.title}]({result.case}.png)",
     ]
 
 
@@ -93,7 +96,7 @@ def _measurements(case: Case, found: Sequence[Measurement]) -> str:
     columns = ["contestant", *([case.size] if case.size else [])]
     columns += [*(["median", "from", "to", "runs"] if case.timed else []), *(["MB"] if with_memory else [])]
     lines = [_line(case, each, names, with_memory) for each in found]
-    return _table((*columns, *names, "package"), lines)
+    return markdown_table((*columns, *names, "package"), lines)
 
 
 def _line(case: Case, each: Measurement, names: Sequence[str], with_memory: bool) -> list[str]:
@@ -115,36 +118,31 @@ def _figure(each: Measurement, name: str) -> str:
     return f"{value:.{_DECIMALS[name]}f}" if name in _DECIMALS else digits(value)
 
 
-def _machine(reports: Sequence[Report]) -> str:
+def _machine(results: Sequence[CaseResult]) -> str:
     """Facts of each case, as cases may be run apart; what is the same for all is said once."""
     lines = [
         [
-            report.case,
-            report.machine["date"],
-            f"{report.machine['cpu']}, {report.machine['cores']} cores, {report.machine['caches']}",
-            f"{report.machine['memory_bytes'] / 2**30:.0f} GiB",
-            f"{report.machine['fma_peak_gflops']:g}",
-            f"{report.machine['free_cores']:g}",
-            f"{report.machine['load_before']:g}",
-            _versions(report),
+            result.case,
+            result.machine["date"],
+            f"{result.machine['cpu']}, {result.machine['cores']} cores, {result.machine['caches']}",
+            f"{result.machine['memory_bytes'] / 2**30:.0f} GiB",
+            f"{result.machine['fma_peak_gflops']:g}",
+            f"{result.machine['free_cores']:g}",
+            f"{result.machine['load_before']:g}",
+            _versions(result),
         ]
-        for report in reports
+        for result in results
     ]
-    return _table(
+    return markdown_table(
         ("case", "date", "cpu", "memory", "peak GFLOP/s", "free cores", "load before", "versions"), lines
     )
 
 
-def _complaint(report: Report) -> str:
-    return complaint(report.machine, report.threads)
+def _complaint(result: CaseResult) -> str:
+    return complaint(result.machine, result.threads)
 
 
-def _versions(report: Report) -> str:
-    facts = report.machine
+def _versions(result: CaseResult) -> str:
+    facts = result.machine
     packages = [f"{name} {number}" for name, number in facts["packages"].items()]
     return ", ".join([f"sedil {facts['sedil']}", f"Python {facts['python']}", *packages, facts["blas"]])
-
-
-def _table(columns: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
-    rows = [columns, ["---"] * len(columns), *lines]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)

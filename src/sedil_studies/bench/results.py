@@ -69,7 +69,7 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Findings:
     """All that one case found.
 
     Attributes
@@ -86,8 +86,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Report:
-    """A case as it stands in its file: the outcome, and where and how it came about.
+class CaseResult:
+    """A case as it stands in its file: what it found, and where and how it came about.
 
     Attributes
     ----------
@@ -95,25 +95,26 @@ class Report:
     quick : whether it was the small version, whose figures prove nothing
     threads : that every contestant was given
     machine : facts about the machine and versions
+    outcome : what it found
     """
 
     case: str
     quick: bool
     threads: int
     machine: dict[str, Any]
-    outcome: Outcome
+    outcome: Findings
 
 
-def save_report(report: Report, folder: Path) -> Path:
-    """Write the report into the folder, in the place of an older one of the same case."""
-    path = folder / f"{report.case}.json"
+def save_result(result: CaseResult, folder: Path) -> Path:
+    """Write the result into the folder, in the place of an older one of the same case."""
+    path = folder / f"{result.case}.json"
     with replacing(path) as stream:
-        stream.write(json.dumps({"format": FORMAT, **asdict(report)}, indent=1).encode())
+        stream.write(json.dumps({"format": FORMAT, **asdict(result)}, indent=1).encode())
     return path
 
 
-def load_report(path: Path) -> Report:
-    """Read what `save_report` wrote; one clear error for any other file."""
+def load_result(path: Path) -> CaseResult:
+    """Read what `save_result` wrote; one clear error for any other file."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
@@ -123,7 +124,7 @@ def load_report(path: Path) -> Report:
             Measurement(**{**each, "seconds": tuple(each["seconds"])}) for each in outcome["measurements"]
         ]
         bars = [Bar(**each) for each in outcome["bars"]]
-        return Report(**content, outcome=Outcome(outcome["data"], measurements, bars, outcome["notes"]))
+        return CaseResult(**content, outcome=Findings(outcome["data"], measurements, bars, outcome["notes"]))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(
             f"{path} is not a results file of this version of sedil bench ({error}): "

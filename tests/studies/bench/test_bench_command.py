@@ -4,16 +4,16 @@ import pytest
 from typer.testing import CliRunner
 
 from sedil import cli
-from sedil_studies.bench import large, machine, setting
-from sedil_studies.bench.cases import CASES
-from sedil_studies.bench.results import Bar, Measurement, Outcome, load_report
+from sedil.commands.bench_command import CASES as NAMES
+from sedil_studies.bench import machine, setting
+from sedil_studies.bench.cases import large
+from sedil_studies.bench.catalogue import CASES
+from sedil_studies.bench.results import Bar, Findings, Measurement, load_result
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path, monkeypatch):
-    """A working folder of its own, no data but what is given, and rates in a moment."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("SEDIL_DATA", raising=False)
+def in_a_moment(monkeypatch):
+    """Rates in a moment, and tiny sizes."""
     monkeypatch.setattr(machine, "_SECONDS", 1e-3)
     monkeypatch.setattr(setting, "_QUICK_SIDE", 32)
     monkeypatch.setattr(large, "_QUICK_SIDES", (48, 64))
@@ -30,7 +30,7 @@ def fakes(monkeypatch):
             ran.append((name, how.threads, how.quick))
             how.tell("running")
             found = [Measurement("sedil", (1.0,), "sedil 1"), Measurement("peer", (4.0,), "peer 1")]
-            return Outcome("nothing", found, [Bar("times faster than a peer", 4, 3)], ["A note."])
+            return Findings("nothing", found, [Bar("times faster than a peer", 4, 3)], ["A note."])
 
         return CASES[name]._replace(run=run)
 
@@ -48,7 +48,7 @@ def test_every_case_runs(name, tmp_path):
     result = bench("--quick", "--cases", name, "--threads", 1)
     assert result.exit_code == 0, result.output
     assert f"measured     bench/{name}.json\n" in result.output
-    report = load_report(tmp_path / f"bench/{name}.json")
+    report = load_result(tmp_path / f"bench/{name}.json")
     assert report.quick
     assert report.outcome.measurements
     assert (tmp_path / f"bench/{name}.png").exists()
@@ -99,12 +99,19 @@ def test_interrupted_run_keeps_what_is_done(fakes, tmp_path, monkeypatch):
         (["--cases", "coding", "-o", "old"], "old/cost.json is not a results file of this version"),
     ],
 )
-def test_mistakes_are_answered_with_one_sentence(fakes, tmp_path, arguments, message):
+def test_mistakes_are_answered_with_one_sentence(fakes, tmp_path, complaint, arguments, message):
     (tmp_path / "file").write_text("")
     (tmp_path / "old").mkdir()
     (tmp_path / "old/cost.json").write_text("{}")
     result = bench(*arguments)
-    assert result.exit_code in (1, 2)
-    words = " ".join(result.stderr.replace("│", " ").split())
-    assert message in words
-    assert "Traceback" not in words
+    assert message in complaint(result)
+
+
+def test_help_names_all_cases():
+    assert tuple(CASES) == NAMES
+
+
+def test_bar_ends_at_100_percent_on_standard_error(fakes):
+    result = bench("--cases", "coding,cost", "--threads", 1)
+    assert "100%" in result.stderr
+    assert "%" not in result.stdout

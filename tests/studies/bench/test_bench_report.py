@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from sedil_studies.bench import large, learning, scaling
-from sedil_studies.bench.cases import CASES
-from sedil_studies.bench.report import draw, load_reports, markdown, write_report
-from sedil_studies.bench.results import Bar, Measurement, Outcome, Report, save_report
+from sedil_studies.bench.cases import large, learning_time, scaling
+from sedil_studies.bench.catalogue import CASES
+from sedil_studies.bench.report import draw, load_results, markdown, write_report
+from sedil_studies.bench.results import Bar, CaseResult, Findings, Measurement, save_result
 from sedil_studies.bench.words import digits, duration
 
 MACHINE = {
@@ -56,7 +56,9 @@ MEASUREMENTS = {
 
 def report(case, quick=False):
     bars = [Bar("times faster than a snail", 4.26, 3), Bar("GB at the peak", 2, 1.5, at_least=False)]
-    return Report(case, quick, 2, MACHINE, Outcome("lena, 512x512", MEASUREMENTS[case], bars, ["A note."]))
+    return CaseResult(
+        case, quick, 2, MACHINE, Findings("lena, 512x512", MEASUREMENTS[case], bars, ["A note."])
+    )
 
 
 def test_every_case_has_made_up_measurements():
@@ -104,8 +106,8 @@ def test_shared_cores_are_complained_of():
 
 def test_folder_holds_page_and_pictures(tmp_path):
     for case in ("switch", "coding"):
-        save_report(report(case), tmp_path)
-    assert [each.case for each in load_reports(tmp_path)] == ["coding", "switch"]
+        save_result(report(case), tmp_path)
+    assert [each.case for each in load_results(tmp_path)] == ["coding", "switch"]
     assert write_report(tmp_path) == tmp_path / "report.md"
     assert {path.name for path in tmp_path.glob("*.png")} == {"coding.png", "switch.png"}
 
@@ -114,9 +116,9 @@ def test_arrival_is_the_first_look_that_stays_near_the_end():
     def path(*qualities):
         return [measurement("x", [k + 1.0], figures={"PSNR": psnr}) for k, psnr in enumerate(qualities)]
 
-    assert learning.arrival(path(30.0, 30.5, 30.2, 30.46, 30.5)) == 4
-    assert learning.arrival(path(30.49, 30.5)) == 1
-    assert learning.arrival(path(29.0, 30.5)) == 2
+    assert learning_time.arrival(path(30.0, 30.5, 30.2, 30.46, 30.5)) == 4
+    assert learning_time.arrival(path(30.49, 30.5)) == 1
+    assert learning_time.arrival(path(29.0, 30.5)) == 2
 
 
 def test_gain_and_exponent_come_from_the_medians():

@@ -4,23 +4,31 @@ from math import nan
 
 import pytest
 
-from sedil_studies.bench.results import Bar, Measurement, Outcome, Report, load_report, save_report, speed_bar
+from sedil_studies.bench.results import (
+    Bar,
+    CaseResult,
+    Findings,
+    Measurement,
+    load_result,
+    save_result,
+    speed_bar,
+)
 
 OURS = Measurement("sedil", (1.0, 3.0, 2.0), "sedil 1", 8, 1.0, 2**20, {"PSNR": 32.1})
 PEER = Measurement("peer", (8.0,), "peer 2", share=0.5)
-REPORT = Report(
+REPORT = CaseResult(
     "coding",
     True,
     2,
     {"cpu": "abacus", "packages": {}},
-    Outcome("lena", [OURS, PEER], [Bar("x", 4, 3)], ["hm"]),
+    Findings("lena", [OURS, PEER], [Bar("x", 4, 3)], ["hm"]),
 )
 
 
 def test_report_comes_back_as_it_was(tmp_path):
-    path = save_report(REPORT, tmp_path)
+    path = save_result(REPORT, tmp_path)
     assert path == tmp_path / "coding.json"
-    assert load_report(path) == REPORT
+    assert load_result(path) == REPORT
 
 
 @pytest.mark.parametrize(
@@ -32,7 +40,7 @@ def test_other_file_is_refused(tmp_path, content):
     with pytest.raises(
         ValueError, match=r"coding\.json is not a results file of this version of sedil bench"
     ):
-        load_report(path)
+        load_result(path)
 
 
 @pytest.mark.parametrize(

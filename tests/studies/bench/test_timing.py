@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from sedil_studies.bench import timing
-from sedil_studies.bench.timing import Contestant, memory_of, race
+from sedil_studies.bench.timing import Contestant, race
+from sedil_studies.measures import memory
+from sedil_studies.measures.memory import memory_of
 
 MEGABYTE = 2**20
 
@@ -67,7 +69,7 @@ def test_result_of_the_warm_up_is_judged(clock):
 
 
 @pytest.mark.skipif(
-    timing.reset_peak() is None, reason="the system does not tell the peak of a part of a run"
+    memory.reset_peak() is None, reason="the system does not tell the peak of a part of a run"
 )
 def test_memory_is_what_a_run_takes_at_its_peak():
     def work():

@@ -1,0 +1,1 @@
+"""The cases of the benchmark, one a file."""

@@ -1,0 +1,1 @@
+"""What others offer, adapted once, for studies and benchmarks alike."""

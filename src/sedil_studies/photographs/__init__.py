@@ -1,0 +1,1 @@
+"""Missing pixels of photographs: at random, under text, under scratches."""
