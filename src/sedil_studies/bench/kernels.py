@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, synthesize
-from sedil.engines.fused.kernels.kernel import kernel
+from sedil.engines.fused.kernels.decorators import kernel
 from sedil.engines.fused.kernels.lasso import Lanes, Splitting, iterate, iterate_split
 from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_rows
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inlined, inner, pasted
+from sedil.engines.fused.kernels.decorators import ONE, inlined, inner, pasted
 from sedil.engines.fused.kernels.llvm import WIDTH, address, aligned_zeros
 
 _BYTES = 4

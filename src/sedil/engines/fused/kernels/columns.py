@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sedil.engines.fused.kernels.kernel import inner, pasted
+from sedil.engines.fused.kernels.decorators import inner, pasted
 from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 
 _BYTES = 4

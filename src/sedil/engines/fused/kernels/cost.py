@@ -12,7 +12,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import WIDTH, Operator, analyze, half_of, synthesize
 from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inner, kernel
+from sedil.engines.fused.kernels.decorators import ONE, inner, kernel
 from sedil.engines.fused.kernels.llvm import address
 from sedil.engines.fused.kernels.tile import LANES, PAIRS, pairs_of_many
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inlined, kernel, pasted
+from sedil.engines.fused.kernels.decorators import ONE, inlined, kernel, pasted
 from sedil.engines.fused.kernels.llvm import LANES, address, aligned_zeros
 from sedil.engines.fused.kernels.sheets import add_scaled, clear, lanes_above, subtract_and_compare
 from sedil.engines.fused.kernels.tile import COLUMNS

@@ -24,7 +24,7 @@ from sedil.engines.fused.kernels.blocks import (
     workspace,
 )
 from sedil.engines.fused.kernels.columns import multiply_columns
-from sedil.engines.fused.kernels.kernel import ONE, inlined, inner, kernel
+from sedil.engines.fused.kernels.decorators import ONE, inlined, inner, kernel
 from sedil.engines.fused.kernels.llvm import address, aligned_zeros
 from sedil.engines.fused.kernels.sheets import residual_ahead
 from sedil.engines.fused.kernels.step_tile import (

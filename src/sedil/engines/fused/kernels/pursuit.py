@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import WIDTH, Operator, analyze, workspace
-from sedil.engines.fused.kernels.kernel import inner, kernel
+from sedil.engines.fused.kernels.decorators import inner, kernel
 from sedil.engines.fused.kernels.support import write_atom
 
 IDLE = -1

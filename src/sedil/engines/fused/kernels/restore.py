@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels import pursuit
 from sedil.engines.fused.kernels.descent import copy_patch, flat_index, forget, solve_one
-from sedil.engines.fused.kernels.kernel import ONE, inner, kernel
+from sedil.engines.fused.kernels.decorators import ONE, inner, kernel
 from sedil.engines.fused.kernels.llvm import WIDTH
 from sedil.engines.fused.kernels.pursuit import IDLE
 from sedil.engines.fused.kernels.support import refit, write_atom
