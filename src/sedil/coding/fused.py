@@ -91,39 +91,43 @@ def _descend(task: _Task, warm: bool, result: FlatResult) -> None:
     from sedil.engines.fused.kernels import descent
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.stopping import Stopping
 
-    operator, solve = Operator.create(task.factors), descent.solve_from if warm else descent.solve
-    looks = min(task.max_iterations, MAX_LOOKS), min(task.max_iterations, CROWDED_LOOKS)
-    limits = descent.Limits.create(task.tolerance, *looks)
+    operator = Operator.create(task.factors)
+    descend = descent.descend_from_codes if warm else descent.descend_from_zero
+    stopping = Stopping.create(task.tolerance, min(task.max_iterations, MAX_LOOKS))
 
     def work(part: slice) -> None:
-        room = descent.Descent.create(task.factors, task.thresholds)
+        state = descent.Descent.create(task.factors, task.thresholds, CROWDED_LOOKS)
         with announced("descent from codes" if warm else "descent"):
-            solve(operator, room, limits, task.patches[part], *(values[part] for values in result))
+            descend(operator, state, stopping, task.patches[part], *(values[part] for values in result))
 
     _for_each_chunk(work, len(task.patches), task.threads)
 
 
 def _iterate(task: _Task, solver: str, result: FlatResult) -> None:
     """Improve the codes in `result` by FISTA or ADMM."""
-    from sedil.engines.fused.kernels import lasso
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.lane_admm import Splitting
+    from sedil.engines.fused.kernels.lane_l1 import L1Lanes, solve_l1_on_lanes
+    from sedil.engines.fused.kernels.stopping import Stopping
 
-    factors, patches, eigenvalues = task.factors, task.patches, np.ones(task.patches.shape[1])
-    every, splits = (ADMM_CHECK, True) if solver == "admm" else (FISTA_CHECK, False)
-    if splits:
+    factors, patches, eigenvalues, every = task.factors, task.patches, None, FISTA_CHECK
+    if solver == "admm":
+        every = ADMM_CHECK
         factors, patches, eigenvalues = _diagonalised(factors, patches)
-    operator = Operator.create(factors)
-    rule = lasso.Rule.create(1 / squared_norm(factors), task.tolerance, task.max_iterations, every)
+    operator, step = Operator.create(factors), 1 / squared_norm(factors)
+    stopping = Stopping.create(task.tolerance, task.max_iterations, every)
 
     def work(part: slice) -> None:
-        lanes = lasso.Lanes.create(operator, task.thresholds)
-        splitting = lasso.Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
+        lanes, splitting = L1Lanes.create(operator, task.thresholds, step), Splitting.none()
+        if eigenvalues is not None:
+            splitting = Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
         results = (values[part] for values in result)
         arrays = patches[part], task.known_of(part), *results
         with announced("FISTA and ADMM"):
-            lasso.solve(operator, lanes, rule, splitting, splits, *arrays)
+            solve_l1_on_lanes(operator, lanes, stopping, splitting, *arrays)
 
     _for_each_chunk(work, len(patches), task.threads)
 
@@ -137,10 +141,10 @@ def _refit(task: _Task, codes: np.ndarray, n_iterations: int) -> None:
     operator = Operator.create(task.factors)
 
     def work(part: slice) -> None:
-        room = support.Support.create(operator)
+        state = support.Support.create(operator)
         arrays = task.patches[part], task.known_of(part), codes[part]
         with announced("refit"):
-            support.refit_all(operator, room, *arrays, n_iterations)
+            support.refit_codes(operator, state, *arrays, n_iterations)
 
     _for_each_chunk(work, len(task.patches), task.threads)
 
@@ -172,18 +176,18 @@ def solve_pursuit(
     room: np.ndarray | None = None,
 ) -> np.ndarray:
     """Codes (n, atoms) of flat patches (n, entries) by orthogonal matching pursuit; `room` as above."""
-    from sedil.engines.fused.kernels import pursuit
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes, solve_pursuit_on_lanes
 
     operator = Operator.create(factors)
     codes = _zero_codes(factors, len(patches)) if room is None else room
     max_energy = np.float32(max_error) ** 2
 
     def work(part: slice) -> None:
-        pursuers = pursuit.Pursuers.create(operator, max_atoms)
+        lanes = PursuitLanes.create(operator, max_atoms)
         with announced("pursuit"):
-            pursuit.solve(operator, pursuers, max_energy, patches[part], codes[part])
+            solve_pursuit_on_lanes(operator, lanes, max_energy, patches[part], codes[part])
 
     _for_each_chunk(work, len(patches), threads)
     return codes
@@ -202,7 +206,7 @@ def in_sparse_rows(
     """
     from scipy.sparse import csr_array
 
-    from sedil.engines.fused.kernels.rows import take_nonzeros
+    from sedil.engines.fused.kernels.nonzeros import take_nonzeros
 
     count = thread_count(threads)
     rooms: LifoQueue[np.ndarray] = LifoQueue()

@@ -127,10 +127,10 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
     """With the fused engine: one pass, in which no array of codes ever exists."""
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.denoising import ImageBox, denoise_by_l1, denoise_by_pursuit
     from sedil.engines.fused.kernels.descent import Descent
-    from sedil.engines.fused.kernels.descent import Limits as DescentLimits
-    from sedil.engines.fused.kernels.pursuit import Pursuers
-    from sedil.engines.fused.kernels.restore import Piece, denoise_by_l1, denoise_by_pursuit
+    from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes
+    from sedil.engines.fused.kernels.stopping import Stopping
     from sedil.engines.fused.kernels.support import Support
 
     grid = cleaning.grid
@@ -143,20 +143,20 @@ def fused_sums(cleaning: Cleaning, image: np.ndarray, box: Box) -> Sums:
         corners = corners[grid.touching(cleaning.wanted, box)]
     offsets = np.ravel_multi_index(np.ix_(*map(np.arange, grid.patch_shape)), shape).ravel()
     total, weight = np.zeros(pixels.size, np.float32), np.zeros(pixels.size, np.float32)
-    piece = Piece(pixels.ravel(), total, weight, corners, offsets)
+    image_box = ImageBox(pixels.ravel(), total, weight, corners, offsets)
     operator = Operator.create(cleaning.factors)
     if cleaning.method == "pursuit":
-        pursuers = Pursuers.create(operator, cleaning.max_atoms)
+        lanes = PursuitLanes.create(operator, cleaning.max_atoms)
         with announced("denoise by pursuit"):
-            denoise_by_pursuit(operator, pursuers, np.float32(cleaning.max_error**2), piece)
+            denoise_by_pursuit(operator, lanes, np.float32(cleaning.max_error**2), image_box)
     else:
         limits, refits = SUPPORT_LIMITS, REFIT_ITERATIONS
         if cleaning.method == "l1":
             limits, refits = L1_LIMITS, 0
         descent, support = Descent.create(cleaning.factors, cleaning.penalty), Support.create(operator)
-        looks = DescentLimits.create(limits.tolerance, limits.max_looks, limits.max_looks)
+        stopping = Stopping.create(limits.tolerance, limits.max_looks)
         with announced("denoise by l1"):
-            denoise_by_l1(operator, descent, looks, support, refits, piece)
+            denoise_by_l1(operator, descent, stopping, support, refits, image_box)
     return Sums(place, total.reshape(shape), weight.reshape(shape), n_patches)
 
 

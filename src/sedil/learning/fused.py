@@ -15,9 +15,9 @@ import numpy as np
 
 from sedil.coding.fused import solve_l1
 from sedil.engines.fused.kernels import cost
-from sedil.engines.fused.kernels.blocks import WIDTH, Operator
+from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import announced
-from sedil.engines.fused.kernels.tile import LANES
+from sedil.engines.fused.kernels.memory import LANES, WIDTH
 from sedil.engines.threads import thread_count
 from sedil.learning.conjugate_gradient import State, advance, first_state
 from sedil.learning.engines import FIRST_GAP, FIRST_ITERATIONS
@@ -82,7 +82,7 @@ class FusedLearning:
         self._pool = ThreadPoolExecutor(self.threads)
         sizes = zip(patches.shape[1:], self.n_atoms, strict=True)
         blank = Operator.create([np.zeros(size) for size in sizes])
-        self._rooms = [cost.Room.create(blank) for _ in range(self.threads)]
+        self._rooms = [cost.CostWorkspace.create(blank) for _ in range(self.threads)]
 
     def place(self, factors: Sequence[np.ndarray]) -> Place:
         """These factors with what is derived from them."""
@@ -94,7 +94,7 @@ class FusedLearning:
         operator = Operator.create(factors)
         codes = np.empty((len(self.patches), int(np.prod(operator.counts)), WIDTH), np.float32)
 
-        def work(part: slice, room: cost.Room) -> None:
+        def work(part: slice, room: cost.CostWorkspace) -> None:
             cost.analyze_blocks(operator, self.patches[part], codes[part], room)
 
         self._for_each_chunk(work)
@@ -138,7 +138,7 @@ class FusedLearning:
         self.n_evaluations += 1
         scale = np.float32(self.weights.sparsity_scale)
 
-        def work(part: slice, room: cost.Room) -> tuple[float, float]:
+        def work(part: slice, room: cost.CostWorkspace) -> tuple[float, float]:
             arrays = self.patches[part], codes[part], direction[part]
             return cost.value_along(place.operator, *arrays, np.float32(size), scale, room)
 
@@ -163,16 +163,14 @@ class FusedLearning:
         `with_value`, the logarithms, a tenth of the work, are left out.
         """
         scale, price = np.float32(self.weights.sparsity_scale), np.float32(self.weights.sparsity_weight)
-        factor = np.float32(1 / (self.n_samples * codes_weight))
+        weights = cost.CodeWeights(scale, price, np.float32(1 / (self.n_samples * codes_weight)))
 
-        def work(part: slice, room: cost.Room) -> tuple[float, float, np.ndarray, np.ndarray]:
-            products = np.zeros(3)
+        def work(part: slice, room: cost.CostWorkspace) -> tuple[float, float, np.ndarray, np.ndarray]:
             room.pairs[:] = 0
+            room.products[:] = 0
             arrays = self.patches[part], codes[part], direction[part], np.float32(size), gradient[part]
-            sums = cost.gradient_along(
-                place.operator, *arrays, scale, price, factor, room, products, with_value
-            )
-            return *sums, products, room.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
+            sums = cost.gradient_along(place.operator, *arrays, weights, room, with_value)
+            return *sums, room.products.copy(), room.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
 
         parts = self._for_each_chunk(work)
         slopes = self._factor_gradients(place, sum(part[3] for part in parts) / self.n_samples)
@@ -193,7 +191,7 @@ class FusedLearning:
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> None:
         """``direction = beta direction - gradient``, in place."""
 
-        def work(part: slice, room: cost.Room) -> None:
+        def work(part: slice, room: cost.CostWorkspace) -> None:
             cost.turn(gradient[part], direction[part], np.float32(beta))
 
         self._for_each_chunk(work)
@@ -206,7 +204,7 @@ class FusedLearning:
             coherence=self.weights.coherence_weight * sum(map(barrier, place.grams)),
         )
 
-    def _for_each_chunk(self, work: Callable[[slice, cost.Room], object]) -> list:
+    def _for_each_chunk(self, work: Callable[[slice, cost.CostWorkspace], object]) -> list:
         """Results of all chunks, in their order."""
 
         def with_room(start: int) -> object:

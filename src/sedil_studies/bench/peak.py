@@ -55,7 +55,7 @@ def run(setting: Setting) -> Outcome:
 
 
 def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list[Measurement]:
-    from sedil.engines.fused.kernels.llvm import WIDTH
+    from sedil.engines.fused.kernels.memory import WIDTH
     from sedil_studies.bench.kernels import block_loops, tile_loop
 
     dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(image)

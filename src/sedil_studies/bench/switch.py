@@ -36,7 +36,7 @@ def run(setting: Setting) -> Outcome:
 def _engines(setting: Setting, side: int) -> list[Measurement]:
     from threadpoolctl import threadpool_limits
 
-    from sedil.engines.fused.kernels.llvm import WIDTH
+    from sedil.engines.fused.kernels.memory import WIDTH
     from sedil_studies.bench.kernels import block_loops
 
     threads, rounds = setting.threads, setting.choose(5, 2)

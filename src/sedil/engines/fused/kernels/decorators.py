@@ -53,6 +53,8 @@ def _part(function: Callable[..., Any], **options: Any) -> Part:
 inner = _part  # called from kernels alone
 # For short ones with many arrays: to hand these over would take longer than the work itself.
 inlined = partial(_part, forceinline=True)
+# For those that do what they say in the order in which they say it; a product and a sum may be fused.
+ordered = partial(_part, fastmath={"contract"})
 # For parts of one kernel: put together before anything is compiled.
 pasted = partial(_part, inline="always")
 
