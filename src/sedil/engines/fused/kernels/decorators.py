@@ -25,6 +25,7 @@ _OPTIONS: dict[str, Any] = {
     "fastmath": True,
     "error_model": "numpy",
     "no_cfunc_wrapper": True,
+    "_nrt": False,
 }
 
 
@@ -39,9 +40,9 @@ class Part(CPUDispatcher):
         )
 
 
-def kernel(function: Callable[..., Any]) -> CPUDispatcher:
+def kernel(function: Callable[..., Any], **options: Any) -> CPUDispatcher:
     """Compile for calls from Python, and keep the result on disk."""
-    dispatcher = CPUDispatcher(function, targetoptions=dict(_OPTIONS), pipeline_class=KernelCompiler)
+    dispatcher = CPUDispatcher(function, targetoptions={**_OPTIONS, **options}, pipeline_class=KernelCompiler)
     dispatcher._cache = KernelCache.create(function)
     return dispatcher
 
@@ -53,6 +54,7 @@ def _part(function: Callable[..., Any], **options: Any) -> Part:
 inner = _part  # called from kernels alone
 # For short ones with many arrays: to hand these over would take longer than the work itself.
 inlined = partial(_part, forceinline=True)
+allocating = partial(_part, _nrt=True)
 # For those that do what they say in the order in which they say it; a product and a sum may be fused.
 ordered = partial(_part, fastmath={"contract"})
 # For parts of one kernel: put together before anything is compiled.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace, synthesize
-from sedil.engines.fused.kernels.decorators import inner, kernel, pasted
+from sedil.engines.fused.kernels.decorators import allocating, inner, kernel, pasted
 from sedil.engines.fused.kernels.lane_admm import iterate_admm
 from sedil.engines.fused.kernels.lane_fista import iterate_fista
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
@@ -74,7 +74,7 @@ class L1Lanes(NamedTuple):
         )
 
 
-@inner
+@allocating
 def measure_gaps(operator, lanes):
     """Relative duality gap of each lane at its codes, as `LassoProblem.relative_gap`."""
     codes = lanes.codes[lanes.latest[0]]

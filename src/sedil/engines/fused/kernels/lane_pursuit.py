@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace
-from sedil.engines.fused.kernels.decorators import inner, kernel, pasted
+from sedil.engines.fused.kernels.decorators import allocating, inner, kernel, pasted
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
 from sedil.engines.fused.kernels.memory import WIDTH
 from sedil.engines.fused.kernels.support import write_atom
@@ -75,7 +75,7 @@ def start_lane(lanes, lane):
     lanes.energy[lane] = energy
 
 
-@inner
+@allocating
 def find_best_atoms(operator, lanes):
     """Find the atom of each lane that correlates most with its residual."""
     best = lanes.best
@@ -156,7 +156,8 @@ def solve_pursuit_on_lanes(operator, lanes, max_energy, patches, codes):
 @pasted
 def _load(task, lane, sample):
     _, lanes, max_energy, patches, _ = task
-    lanes.residual[:, lane] = patches[sample]
+    for entry in range(patches.shape[1]):
+        lanes.residual[entry, lane] = patches[sample, entry]
     start_lane(lanes, lane)
     return lanes.energy[lane] > max_energy
 

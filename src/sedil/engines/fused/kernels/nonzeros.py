@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from sedil.engines.fused.kernels.decorators import kernel
@@ -9,7 +11,7 @@ from sedil.engines.fused.kernels.decorators import kernel
 _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)
 
 
-@kernel
+@partial(kernel, _nrt=True)
 def take_nonzeros(rows, counts):
     """Values other than zero of float32 `rows` (n, columns), row by row, and their columns.
 
