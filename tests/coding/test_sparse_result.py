@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 import sedil
 from random_things import training_patches
 from sedil.engines.fused import chunks
-from sedil.engines.fused.kernels.rows import take_nonzeros
+from sedil.engines.fused.kernels.nonzeros import take_nonzeros
 
 PATCHES = training_patches(70, (4, 3)).astype(np.float32)
 DICTIONARY = sedil.odct((4, 3), (6, 5)).like(PATCHES)

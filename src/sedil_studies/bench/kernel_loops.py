@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, synthesize
-from sedil.engines.fused.kernels.kernel import kernel
-from sedil.engines.fused.kernels.lasso import Lanes, Splitting, iterate, iterate_split
+from sedil.engines.fused.kernels.decorators import kernel
+from sedil.engines.fused.kernels.lane_admm import Splitting, split_once
+from sedil.engines.fused.kernels.lane_fista import iterate_fista
+from sedil.engines.fused.kernels.lane_l1 import L1Lanes
 from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_rows
 
 _TILES_PER_CALL = 64
@@ -39,21 +41,21 @@ def multiply_tiles(out: Any, matrix: Any, source: Any, source_step: int, n_terms
 def multiply_block(operator: Any, lanes: Any, times: int) -> None:
     """Synthesis and analysis of one block again and again, as an iteration of ADMM does them."""
     for _ in range(times):
-        synthesize(operator, lanes.codes[0], lanes.residual, lanes.room)
-        analyze(operator, lanes.residual, lanes.slope, lanes.room)
+        synthesize(operator, lanes.codes[0], lanes.residual, lanes.workspace)
+        analyze(operator, lanes.residual, lanes.slope, lanes.workspace)
 
 
 @kernel
-def iterate_fista(operator: Any, lanes: Any, step: Any, times: int) -> None:
+def repeat_fista(operator: Any, lanes: Any, times: int) -> None:
     """Iterations of FISTA on one block."""
-    iterate(operator, lanes, step, times)
+    iterate_fista(operator, lanes, times)
 
 
 @kernel
-def iterate_admm(operator: Any, lanes: Any, splitting: Any, times: int) -> None:
+def repeat_admm(operator: Any, lanes: Any, splitting: Any, times: int) -> None:
     """Iterations of ADMM on one block."""
     for _ in range(times):
-        iterate_split(operator, lanes, splitting)
+        split_once(operator, lanes, splitting)
 
 
 Loop = Callable[[int], None]  # does its work so many times
@@ -86,11 +88,11 @@ class BlockLoops(NamedTuple):
 def block_loops(factors: Sequence[np.ndarray]) -> BlockLoops:
     """Loops for a dictionary; what an iteration does to the numbers does not matter for its time."""
     operator = Operator.create(factors)
-    lanes = Lanes.create(operator, 1.0)
+    lanes = L1Lanes.create(operator, 1.0, 0.01)
     lanes.patches[:] = np.random.default_rng(0).standard_normal(lanes.patches.shape)
     splitting = Splitting.create(np.ones(len(lanes.patches)), lanes.codes.shape[1], 1.0, 1.0)
     return BlockLoops(
         partial(multiply_block, operator, lanes),
-        partial(iterate_fista, operator, lanes, np.float32(0.01)),
-        partial(iterate_admm, operator, lanes, splitting),
+        partial(repeat_fista, operator, lanes),
+        partial(repeat_admm, operator, lanes, splitting),
     )

@@ -50,7 +50,7 @@ def in_sparse_rows(
     """
     from scipy.sparse import csr_array
 
-    from sedil.engines.fused.kernels.rows import take_nonzeros
+    from sedil.engines.fused.kernels.nonzeros import take_nonzeros
 
     count = thread_count(threads)
     buffers: LifoQueue[np.ndarray] = LifoQueue()

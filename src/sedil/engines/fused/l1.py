@@ -129,44 +129,44 @@ def _descend(task: Task, result: Rows, threads: int | None) -> None:
     from sedil.engines.fused.kernels import descent
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.stopping import Stopping
 
     warm = task.initial is not None
-    operator, solve = Operator.create(task.factors), descent.solve_from if warm else descent.solve
+    operator = Operator.create(task.factors)
+    descend = descent.descend_from_codes if warm else descent.descend_from_zero
     tolerance, most, looks = task.effort
-    limits = descent.Limits.create(
-        tolerance, min(most, looks or MAX_LOOKS), min(most, looks or CROWDED_LOOKS)
-    )
+    stopping = Stopping.create(tolerance, min(most, looks or MAX_LOOKS))
 
     def work(part: slice) -> None:
-        state = descent.Descent.create(task.factors, task.thresholds)
+        state = descent.Descent.create(task.factors, task.thresholds, looks or CROWDED_LOOKS)
         with announced("descent from codes" if warm else "descent"):
-            solve(operator, state, limits, task.patches[part], *(values[part] for values in result))
+            descend(operator, state, stopping, task.patches[part], *(values[part] for values in result))
 
     for_each_chunk(work, len(task.patches), threads)
 
 
 def _iterate(task: Task, result: Rows, threads: int | None) -> None:
     """Improve the codes in `result` by FISTA or ADMM."""
-    from sedil.engines.fused.kernels import lasso
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.lane_admm import Splitting
+    from sedil.engines.fused.kernels.lane_l1 import L1Lanes, solve_l1_on_lanes
+    from sedil.engines.fused.kernels.stopping import Stopping
 
-    factors, patches, eigenvalues = task.factors, task.patches, np.ones(task.patches.shape[1])
-    splits = task.solver == "admm"
-    if splits:
+    factors, patches, eigenvalues, every = task.factors, task.patches, None, FISTA_CHECK
+    if task.solver == "admm":
         factors, patches, eigenvalues = _diagonalised(factors, patches)
-    operator = Operator.create(factors)
-    every = ADMM_CHECK if splits else FISTA_CHECK
-    rule = lasso.Rule.create(
-        1 / squared_norm(factors), task.effort.tolerance, task.effort.max_iterations, every
-    )
+        every = ADMM_CHECK
+    operator, step = Operator.create(factors), 1 / squared_norm(factors)
+    stopping = Stopping.create(task.effort.tolerance, task.effort.max_iterations, every)
 
     def work(part: slice) -> None:
-        lanes = lasso.Lanes.create(operator, task.thresholds)
-        splitting = lasso.Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
+        lanes, splitting = L1Lanes.create(operator, task.thresholds, step), Splitting.none()
+        if eigenvalues is not None:
+            splitting = Splitting.create(eigenvalues, result.codes.shape[1], STRENGTH, RELAXATION)
         arrays = patches[part], task.part(part).known, *(values[part] for values in result)
         with announced("FISTA and ADMM"):
-            lasso.solve(operator, lanes, rule, splitting, splits, *arrays)
+            solve_l1_on_lanes(operator, lanes, stopping, splitting, *arrays)
 
     for_each_chunk(work, len(patches), threads)
 
@@ -182,7 +182,7 @@ def _refit(task: Task, codes: np.ndarray, threads: int | None) -> None:
     def work(part: slice) -> None:
         state = support.Support.create(operator)
         with announced("refit"):
-            support.refit_all(
+            support.refit_codes(
                 operator, state, task.patches[part], task.part(part).known, codes[part], task.refits
             )
 

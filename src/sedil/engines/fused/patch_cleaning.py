@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, L1Coding, PursuitCoding
 from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import announced
-from sedil.engines.fused.kernels.descent import Descent, Limits
-from sedil.engines.fused.kernels.pursuit import Pursuers
-from sedil.engines.fused.kernels.restore import Piece, denoise_by_l1, denoise_by_pursuit
+from sedil.engines.fused.kernels.denoising import ImageBox, denoise_by_l1, denoise_by_pursuit
+from sedil.engines.fused.kernels.descent import Descent
+from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes
+from sedil.engines.fused.kernels.stopping import Stopping
 from sedil.engines.fused.kernels.support import Support
 from sedil.engines.fused.l1 import MAX_LOOKS
 from sedil.engines.threads import thread_count
@@ -38,25 +37,24 @@ def clean_box(cleaning: Cleaning, image: np.ndarray, box: Box) -> BoxSums:
     if cleaning.wanted is not None:
         corners = corners[grid.touching(cleaning.wanted, box)]
     total, weight = np.zeros(pixels.size, np.float32), np.zeros(pixels.size, np.float32)
-    piece = Piece(pixels.ravel(), total, weight, corners, offsets)
+    image_box = ImageBox(pixels.ravel(), total, weight, corners, offsets)
     operator = Operator.create(cleaning.factors)
     if isinstance(cleaning.coding, PursuitCoding):
-        _pursue(operator, cleaning.coding, piece)
+        _pursue(operator, cleaning.coding, image_box)
     else:
-        _solve_l1(operator, cleaning, cleaning.coding, piece)
+        _solve_l1(operator, cleaning, cleaning.coding, image_box)
     return BoxSums(extent, total.reshape(pixels.shape), weight.reshape(pixels.shape), n_patches)
 
 
-def _pursue(operator: Any, coding: PursuitCoding, piece: Piece) -> None:
-    pursuers = Pursuers.create(operator, coding.max_atoms)
+def _pursue(operator: Operator, coding: PursuitCoding, image_box: ImageBox) -> None:
+    lanes = PursuitLanes.create(operator, coding.max_atoms)
     with announced("denoise by pursuit"):
-        denoise_by_pursuit(operator, pursuers, np.float32(coding.max_error**2), piece)
+        denoise_by_pursuit(operator, lanes, np.float32(coding.max_error**2), image_box)
 
 
-def _solve_l1(operator: Any, cleaning: Cleaning, coding: L1Coding, piece: Piece) -> None:
+def _solve_l1(operator: Operator, cleaning: Cleaning, coding: L1Coding, image_box: ImageBox) -> None:
     """By descent alone: a patch that is not solved after the last look is taken as it is."""
     descent, support = Descent.create(cleaning.factors, coding.penalty), Support.create(operator)
-    looks = coding.effort.max_looks or MAX_LOOKS
-    limits = Limits.create(coding.effort.tolerance, looks, looks)
+    stopping = Stopping.create(coding.effort.tolerance, coding.effort.max_looks or MAX_LOOKS)
     with announced("denoise by l1"):
-        denoise_by_l1(operator, descent, limits, support, coding.refits, piece)
+        denoise_by_l1(operator, descent, stopping, support, coding.refits, image_box)

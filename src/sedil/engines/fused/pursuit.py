@@ -40,16 +40,16 @@ def _pursue_rows(
     threads: int | None,
 ) -> None:
     """Codes (n, atoms) of patches (n, entries), in place of zeros."""
-    from sedil.engines.fused.kernels import pursuit
     from sedil.engines.fused.kernels.blocks import Operator
     from sedil.engines.fused.kernels.compilation import announced
+    from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes, solve_pursuit_on_lanes
 
     operator = Operator.create(factors)
     max_energy = np.float32(coding.max_error) ** 2
 
     def work(part: slice) -> None:
-        pursuers = pursuit.Pursuers.create(operator, coding.max_atoms)
+        lanes = PursuitLanes.create(operator, coding.max_atoms)
         with announced("pursuit"):
-            pursuit.solve(operator, pursuers, max_energy, patches[part], codes[part])
+            solve_pursuit_on_lanes(operator, lanes, max_energy, patches[part], codes[part])
 
     for_each_chunk(work, len(patches), threads)

@@ -15,9 +15,9 @@ import numpy as np
 
 from sedil.engines.contract import CodesGradient, Effort, LogPenalty, Trial
 from sedil.engines.fused.kernels import cost
-from sedil.engines.fused.kernels.blocks import WIDTH, Operator
+from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import announced
-from sedil.engines.fused.kernels.tile import LANES
+from sedil.engines.fused.kernels.memory import LANES, WIDTH
 from sedil.engines.fused.l1 import rows_task, solve_rows
 from sedil.engines.threads import thread_count
 
@@ -44,14 +44,14 @@ class FusedTrainingSet:
         self._pool = ThreadPoolExecutor(n_threads)
         sizes = zip(patches.shape[1:], self._n_atoms, strict=True)
         blank = Operator.create([np.zeros(size) for size in sizes])
-        self._workspaces = [cost.Room.create(blank) for _ in range(n_threads)]
+        self._workspaces = [cost.CostWorkspace.create(blank) for _ in range(n_threads)]
 
     def correlations(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         """Codes ``A^T S B``."""
         operator = Operator.create(factors)
         codes = np.empty((len(self._patches), prod(self._n_atoms), WIDTH), np.float32)
 
-        def work(part: slice, workspace: cost.Room) -> None:
+        def work(part: slice, workspace: cost.CostWorkspace) -> None:
             cost.analyze_blocks(operator, self._patches[part], codes[part], workspace)
 
         self._for_each_chunk(work)
@@ -82,7 +82,7 @@ class FusedTrainingSet:
         """The cost at ``codes + step * direction``. Paper: Eq. (16), coherence left out."""
         operator, scale = Operator.create(factors), np.float32(penalty.scale)
 
-        def work(part: slice, workspace: cost.Room) -> tuple[float, float]:
+        def work(part: slice, workspace: cost.CostWorkspace) -> tuple[float, float]:
             arrays = self._patches[part], codes[part], direction[part]
             return cost.value_along(operator, *arrays, np.float32(step), scale, workspace)
 
@@ -113,7 +113,7 @@ class FusedTrainingSet:
     def turn(self, gradient: np.ndarray, direction: np.ndarray, beta: float) -> np.ndarray:
         """``beta * direction - gradient``, in place of the direction. Paper: Eq. (31)."""
 
-        def work(part: slice, workspace: cost.Room) -> None:
+        def work(part: slice, workspace: cost.CostWorkspace) -> None:
             cost.turn(gradient[part], direction[part], np.float32(beta))
 
         self._for_each_chunk(work)
@@ -134,14 +134,18 @@ class FusedTrainingSet:
         """
         operator, codes, direction, step = memory
         factor = np.float32(1 / (self.n_samples * codes_weight))
-        constants = np.float32(penalty.scale), np.float32(penalty.weight), factor
+        weights = cost.CodeWeights(np.float32(penalty.scale), np.float32(penalty.weight), factor)
 
-        def work(part: slice, workspace: cost.Room) -> tuple[float, float, np.ndarray, np.ndarray]:
-            products = np.zeros(3)
+        def work(part: slice, workspace: cost.CostWorkspace) -> tuple[float, float, np.ndarray, np.ndarray]:
+            workspace.products[:] = 0
             workspace.pairs[:] = 0
             arrays = self._patches[part], codes[part], direction[part], np.float32(step), gradient[part]
-            sums = cost.gradient_along(operator, *arrays, *constants, workspace, products, with_value)
-            return *sums, products, workspace.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64)
+            sums = cost.gradient_along(operator, *arrays, weights, workspace, with_value)
+            return (
+                *sums,
+                workspace.products.copy(),
+                workspace.pairs.reshape(-1, LANES).sum(axis=1, dtype=np.float64),
+            )
 
         parts: list[Any] = self._for_each_chunk(work)
         squares, logarithms, products, slopes = (sum(values) for values in zip(*parts, strict=True))
@@ -153,7 +157,7 @@ class FusedTrainingSet:
         """The terms of the cost from the sums over all samples."""
         return Trial(0.5 * squares / self.n_samples, penalty.weight * logarithms / self.n_samples, memory)
 
-    def _for_each_chunk(self, work: Callable[[slice, cost.Room], object]) -> list:
+    def _for_each_chunk(self, work: Callable[[slice, cost.CostWorkspace], object]) -> list:
         """Results of all chunks, in their order."""
 
         def with_workspace(start: int) -> object:

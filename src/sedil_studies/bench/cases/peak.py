@@ -56,7 +56,7 @@ def run(setting: Setting) -> Findings:
 
 
 def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list[Measurement]:
-    from sedil.engines.fused.kernels.llvm import WIDTH
+    from sedil.engines.fused.kernels.memory import WIDTH
     from sedil_studies.bench.kernel_loops import block_loops, tile_loop
 
     dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(image)
@@ -89,7 +89,7 @@ def _whole(
     dictionary: sedil.SeparableDictionary,
     image: np.ndarray,
     peak: float,
-    solver: str,
+    solver: Solver,
 ) -> Measurement:
     patches = random_patches(image, side, setting.choose(65_536, 4096) * 64 // side**2)
     products = _ITERATIONS + _LOOKS[solver]

@@ -11,11 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inlined, inner, pasted
-from sedil.engines.fused.kernels.llvm import WIDTH, address, aligned_zeros
-
-_BYTES = 4
+from sedil.engines.fused.kernels.axes import multiply_axes
+from sedil.engines.fused.kernels.decorators import ONE, inner, pasted
+from sedil.engines.fused.kernels.memory import BYTES, WIDTH, address, aligned_zeros
 
 
 class Operator(NamedTuple):
@@ -44,8 +42,8 @@ class Operator(NamedTuple):
         )
 
 
-def workspace(operator: Operator) -> np.ndarray:
-    """Room for what lies between two products, shape (2, entries, WIDTH)."""
+def block_workspace(operator: Operator) -> np.ndarray:
+    """Two halves for what lies between two products, in turn; shape (2, entries, WIDTH)."""
     largest = max(
         int(np.prod(operator.counts[:axis]) * np.prod(operator.lengths[axis:]))
         for axis in range(len(operator.lengths) + 1)
@@ -54,83 +52,30 @@ def workspace(operator: Operator) -> np.ndarray:
 
 
 @pasted
-def half_of(room, half):
-    """Where one half of a workspace begins."""
-    return address(room) + _BYTES * half * room.shape[1] * WIDTH
-
-
-@pasted
-def last_of(operator, factors):
-    """Where the last factor begins, among all of them or their transposes."""
-    return address(factors) + _BYTES * (len(factors) - operator.lengths[-1] * operator.counts[-1])
+def half_address(pair, half):
+    """Where the first or the second of two equal arrays begins."""
+    return address(pair) + half * (BYTES * pair.size // 2)
 
 
 @inner
-def synthesize(operator, codes, patches, room):
+def synthesize(operator, codes, patches, workspace):
     """Patches from codes, one axis after the other, the last one first. Paper: Eq. (3).
 
     Along the last axis the entries of the codes, the largest array of all, are neighbours.
     """
-    partial = after_last_axis(operator, address(patches), room)
-    synthesize_last_axis(operator, codes, partial)
-    synthesize_earlier_axes(operator, address(patches), room)
-
-
-@inlined
-def after_last_axis(operator, patches, room):
-    """Where `synthesize` puts its first product; `patches` and the result are addresses."""
-    return patches if len(operator.lengths) == 1 else half_of(room, 0)
-
-
-@inlined
-def synthesize_last_axis(operator, codes, target):
-    """The first product of `synthesize`; the target is an address."""
-    length, count = operator.lengths[-1], operator.counts[-1]
-    matrix = last_of(operator, operator.synthesis)
-    multiply_axis(matrix, length, count, address(codes), codes.shape[0] // count, WIDTH * ONE, target)
+    axes = len(operator.lengths) - ONE, -ONE, -ONE
+    halves = half_address(workspace, 0), half_address(workspace, 1)
+    end = address(operator.synthesis) + BYTES * len(operator.synthesis)
+    source, target = address(codes), address(patches)
+    lengths, counts = operator.lengths, operator.counts
+    multiply_axes(end, lengths, counts, axes, len(codes), WIDTH * ONE, source, halves, target)
 
 
 @inner
-def synthesize_earlier_axes(operator, patches, room):
-    """The other products of `synthesize`; `patches` is an address."""
-    last = len(operator.lengths) - 1
-    n_before, step = ONE, WIDTH * operator.lengths[last]
-    matrix = address(operator.synthesis)
-    for axis in range(last):
-        n_before *= operator.counts[axis]
-        matrix += _BYTES * operator.lengths[axis] * operator.counts[axis]
-    source = half_of(room, 0)
-    for axis in range(last - 1, -1, -1):
-        length, count = operator.lengths[axis], operator.counts[axis]
-        n_before //= count
-        matrix -= _BYTES * length * count
-        target = patches if axis == 0 else half_of(room, (last - axis) % 2)
-        multiply_axis(matrix, length, count, source, n_before, step, target)
-        step *= length
-        source = target
-
-
-@inner
-def analyze(operator, patches, codes, room):
+def analyze(operator, patches, codes, workspace):
     """Inner products of patches with all atoms: the adjoint of `synthesize`, the last axis last."""
-    length, count = operator.lengths[-1], operator.counts[-1]
-    matrix = last_of(operator, operator.analysis)
-    partial = analyze_earlier_axes(operator, patches, room)
-    multiply_axis(matrix, count, length, partial, codes.shape[0] // count, WIDTH * ONE, address(codes))
-
-
-@inner
-def analyze_earlier_axes(operator, patches, room):
-    """`analyze` but for its last product; returns its address. The first half of the room is free then."""
-    last = len(operator.lengths) - 1
-    n_before, step = ONE, WIDTH * patches.shape[0]
-    matrix, source = address(operator.analysis), address(patches)
-    for axis in range(last):
-        length, count = operator.lengths[axis], operator.counts[axis]
-        step //= length
-        target = half_of(room, (last - axis) % 2)
-        multiply_axis(matrix, count, length, source, n_before, step, target)
-        n_before *= count
-        matrix += _BYTES * length * count
-        source = target
-    return source
+    axes = 0 * ONE, len(operator.lengths) * ONE, ONE
+    halves = half_address(workspace, 0), half_address(workspace, 1)
+    begin, step = address(operator.analysis), WIDTH * len(patches)
+    source, target = address(patches), address(codes)
+    multiply_axes(begin, operator.counts, operator.lengths, axes, ONE, step, source, halves, target)

@@ -10,37 +10,39 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.blocks import WIDTH, Operator, analyze, half_of, synthesize
-from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inner, kernel
-from sedil.engines.fused.kernels.llvm import address
-from sedil.engines.fused.kernels.tile import LANES, PAIRS, pairs_of_many
+from sedil.engines.fused.kernels.axes import multiply_axes
+from sedil.engines.fused.kernels.blocks import Operator, analyze, half_address, synthesize
+from sedil.engines.fused.kernels.decorators import ONE, inner, kernel
+from sedil.engines.fused.kernels.memory import BYTES, LANES, WIDTH, address
+from sedil.engines.fused.kernels.pairs import PAIRS, pairs_of_many, pairs_of_one
 
-_BYTES = 4
 _GROUP = 16  # factors 1 + rho x^2 that are multiplied in float64 before one logarithm is taken
 
 
-class Room(NamedTuple):
+class CostWorkspace(NamedTuple):
     """What the passes need besides their arguments, one per thread.
 
     Attributes
     ----------
     codes, slope : (atoms, WIDTH)
     residual : (entries, WIDTH)
-    between : what lies between two products, whichever factors they leave out
+    halves : what lies between two products, whichever factors they leave out
     pairs : vectors of sums of the factor gradients, flat, one factor after the other
+    products : (3,), float64: squared length of the new gradient, its products with the old one and with the
+        direction
     lanes : (WIDTH,), float64
     """
 
     codes: np.ndarray
     slope: np.ndarray
     residual: np.ndarray
-    between: np.ndarray
+    halves: np.ndarray
     pairs: np.ndarray
+    products: np.ndarray
     lanes: np.ndarray
 
     @classmethod
-    def create(cls, operator: Operator) -> Room:
+    def create(cls, operator: Operator) -> CostWorkspace:
         """For this dictionary."""
         length, count = int(np.prod(operator.lengths)), int(np.prod(operator.counts))
         largest = int(np.prod(np.maximum(operator.lengths, operator.counts)))
@@ -50,13 +52,22 @@ class Room(NamedTuple):
             np.zeros((length, WIDTH), np.float32),
             np.empty((2, largest, WIDTH), np.float32),
             np.zeros(len(operator.synthesis) * LANES, np.float32),
+            np.zeros(3),
             np.zeros(WIDTH),
         )
 
 
+class CodeWeights(NamedTuple):
+    """Scale rho and weight lambda of the sparsity, Eq. (4), and a factor for the gradient of the codes."""
+
+    scale: np.float32
+    price: np.float32
+    factor: np.float32
+
+
 @inner
 def _log_sum(codes, scale, product):
-    """Sum of ``ln(1 + rho x^2)``. Paper: Eq. (4). `product` is room for one float64 value per lane."""
+    """Sum of ``ln(1 + rho x^2)``. Paper: Eq. (4). `product` gets one float64 value per lane."""
     total = 0.0
     for lane in range(WIDTH):
         product[lane] = 1
@@ -73,7 +84,7 @@ def _log_sum(codes, scale, product):
 
 @inner
 def _subtract(residual, patches, energy):
-    """``residual -= patches``; returns the squared length of the difference. `energy` is room as above."""
+    """``residual -= patches``; returns the squared length of the difference. `energy` as above."""
     for lane in range(WIDTH):
         energy[lane] = 0
     for entry in range(residual.shape[0]):
@@ -95,56 +106,48 @@ def _move(codes, direction, size, out):
 
 
 @kernel
-def value_along(operator, patches, codes, direction, size, scale, room):
+def value_along(operator, patches, codes, direction, size, scale, workspace):
     """Sums of squared residuals and of logarithms at ``codes + size * direction``, which is never stored."""
     energy, logs = 0.0, 0.0
     for block in range(len(patches)):
-        _move(codes[block], direction[block], size, room.codes)
-        synthesize(operator, room.codes, room.residual, room.between)
-        energy += _subtract(room.residual, patches[block], room.lanes)
-        logs += _log_sum(room.codes, scale, room.lanes)
+        _move(codes[block], direction[block], size, workspace.codes)
+        synthesize(operator, workspace.codes, workspace.residual, workspace.halves)
+        energy += _subtract(workspace.residual, patches[block], workspace.lanes)
+        logs += _log_sum(workspace.codes, scale, workspace.lanes)
     return energy, logs
 
 
 @kernel
-def gradient_along(
-    operator, patches, codes, direction, size, gradient, scale, price, factor, room, products, with_value
-):
+def gradient_along(operator, patches, codes, direction, size, gradient, weights, workspace, with_value):
     """Go to ``codes + size * direction``, in place, and find the gradient there, in place of the old one.
 
-    Parameters
-    ----------
-    factor : what the gradient of the codes is multiplied with
-    products : (3,): squared length of the new gradient, its products with the old one and with the direction
-
-    Returns
-    -------
-    Sums of squared residuals and of logarithms; the latter zero if not `with_value`. The sums of the factor
-    gradients are added to `room.pairs`.
+    Returns the sums of squared residuals and of logarithms; the latter zero if not `with_value`. The sums of
+    the factor gradients are added to `workspace.pairs`, the products of the gradient to `workspace.products`.
     """
     energy, logs = 0.0, 0.0
     for block in range(len(patches)):
         _move(codes[block], direction[block], size, codes[block])
-        synthesize(operator, codes[block], room.residual, room.between)
-        energy += _subtract(room.residual, patches[block], room.lanes)
+        synthesize(operator, codes[block], workspace.residual, workspace.halves)
+        energy += _subtract(workspace.residual, patches[block], workspace.lanes)
         if with_value:
-            logs += _log_sum(codes[block], scale, room.lanes)
-        analyze(operator, room.residual, room.slope, room.between)
+            logs += _log_sum(codes[block], weights.scale, workspace.lanes)
+        analyze(operator, workspace.residual, workspace.slope, workspace.halves)
         _finish_gradient(
-            codes[block], room.slope, direction[block], gradient[block], scale, price, factor, products
+            codes[block], workspace.slope, direction[block], gradient[block], weights, workspace.products
         )
-        _add_factor_gradients(operator, codes[block], room)
+        _add_factor_gradients(operator, codes[block], workspace)
     return energy, logs
 
 
 @inner
-def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, products):
+def _finish_gradient(codes, slope, direction, gradient, weights, products):
     """Add the slope of the logarithms (Eq. 4), and take the products that Eq. (32) and (33) need.
 
     In several loops over flat arrays: LLVM makes no vectors of one that touches four arrays at once.
     """
     codes, slope = codes.reshape(-1), slope.reshape(-1)
     direction, gradient = direction.reshape(-1), gradient.reshape(-1)
+    scale, price, factor = weights
     one, twice = np.float32(1), np.float32(2) * price * scale  # an int constant would turn all into float64
     for entry in range(len(codes)):
         code = codes[entry]
@@ -162,65 +165,60 @@ def _finish_gradient(codes, slope, direction, gradient, scale, price, factor, pr
 
 
 @inner
-def _add_factor_gradients(operator, codes, room):
+def _add_factor_gradients(operator, codes, workspace):
     """Add ``sum R (other factors) X^T`` of a block to the vectors of sums of each factor."""
-    start, n_before, step = 0 * ONE, ONE, WIDTH * len(room.residual)
+    start, n_before = 0 * ONE, ONE
+    step, step_of_codes = WIDTH * len(workspace.residual), WIDTH * len(codes)
     for axis in range(len(operator.lengths)):
         length, count = operator.lengths[axis], operator.counts[axis]
-        step //= length
-        half = _multiply_others(operator, codes, axis, room)
-        partial = codes if half < 0 else room.between[half]
-        _add_pairs(room.residual, partial, room.pairs, start, length, count, n_before, step)
-        n_before *= length
+        step, step_of_codes = step // length, step_of_codes // count
+        pairs = address(workspace.pairs) + BYTES * LANES * start
         start += length * count
+        shape = n_before * count, step_of_codes
+        partial = _multiply_others(operator, codes, axis, start, shape, workspace.halves)
+        _add_pairs(pairs, address(workspace.residual), partial, length, count, n_before, step)
+        n_before *= length
 
 
 @inner
-def _multiply_others(operator, codes, skipped, room):
-    """Codes multiplied with all factors but one; which half of the room holds them, or -1 if `codes` do."""
-    n_before, step, half = ONE, WIDTH * len(codes), -1
-    matrix, source = address(operator.synthesis), address(codes)
-    for axis in range(len(operator.lengths)):
-        length, count = operator.lengths[axis], operator.counts[axis]
-        step //= count
-        if axis == skipped:
-            n_before *= count
-        else:
-            half = 0 if half < 0 else 1 - half
-            target = half_of(room.between, half)
-            multiply_axis(matrix, length, count, source, n_before, step, target)
-            source = target
-            n_before *= length
-        matrix += _BYTES * length * count
-    return half
+def _multiply_others(operator, codes, skipped, end, shape, pair):
+    """Codes multiplied with all factors but one; returns their address.
+
+    The skipped factor ends at this index of all factors. `shape` is that of the codes after the products
+    before it: entries up to that axis and along it, and values of each of them.
+    """
+    lengths, counts, begin = operator.lengths, operator.counts, address(operator.synthesis)
+    axes = 0 * ONE, skipped * ONE, ONE
+    # The last of the products before goes to the second half.
+    halves = half_address(pair, skipped % 2), half_address(pair, 1 - skipped % 2)
+    size, source = WIDTH * len(codes), address(codes)
+    source = multiply_axes(begin, lengths, counts, axes, ONE, size, source, halves, 0 * ONE)
+    axes = skipped + ONE, len(lengths) * ONE, ONE
+    halves = half_address(pair, 0), half_address(pair, 1)
+    n_before, step = shape
+    begin += BYTES * end
+    return multiply_axes(begin, lengths, counts, axes, n_before, step, source, halves, 0 * ONE)
 
 
 @inner
-def _add_pairs(residual, partial, sums, start, length, count, n_before, step):
-    """``sums[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair."""
-    left_gap, right_gap = (length - 1) * step, (count - 1) * step
+def _add_pairs(pairs, residual, partial, length, count, n_before, step):
+    """``pairs[i, j, :] += sum residual[.., i, .., :] * partial[.., j, .., :]``, one vector per pair.
+
+    Arrays as addresses.
+    """
     n_rows, n_columns = length - length % PAIRS[0], count - count % PAIRS[1]
     for row in range(0, n_rows, PAIRS[0]):
-        left = address(residual) + _BYTES * row * step
         for column in range(0, n_columns, PAIRS[1]):
-            right = address(partial) + _BYTES * column * step
-            place = address(sums) + _BYTES * LANES * (start + row * count + column)
-            pairs = place, count * LANES, LANES, left, step, left_gap, right, step, right_gap
-            pairs_of_many(*pairs, step // LANES, n_before)
+            out = pairs + BYTES * LANES * (row * count + column), LANES * count, LANES * ONE
+            left = residual + BYTES * row * step, step, (length - 1) * step
+            right = partial + BYTES * column * step, step, (count - 1) * step
+            pairs_of_many(out, left, right, step // LANES, n_before)
     for row in range(length):
         for column in range(n_columns if row < n_rows else 0, count):
-            _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column)
-
-
-@inner
-def _add_one_pair(residual, partial, sums, start, length, count, n_before, step, row, column):
-    """One pair of those that do not fill a tile."""
-    left, right = residual.reshape(-1), partial.reshape(-1)
-    place = LANES * (start + row * count + column)
-    for before in range(n_before):
-        at_left, at_right = (before * length + row) * step, (before * count + column) * step
-        for entry in range(step):
-            sums[place + entry % LANES] += left[at_left + entry] * right[at_right + entry]
+            out = pairs + BYTES * LANES * (row * count + column), LANES * count, LANES * ONE
+            left = residual + BYTES * row * step, step, (length - 1) * step
+            right = partial + BYTES * column * step, step, (count - 1) * step
+            pairs_of_one(out, left, right, step // LANES, n_before)
 
 
 @kernel
@@ -232,7 +230,7 @@ def turn(gradient, direction, beta):
 
 
 @kernel
-def analyze_blocks(operator, patches, codes, room):
+def analyze_blocks(operator, patches, codes, workspace):
     """Inner products of all patches with all atoms, block by block."""
     for block in range(len(patches)):
-        analyze(operator, patches[block], codes[block], room.between)
+        analyze(operator, patches[block], codes[block], workspace.halves)

@@ -18,37 +18,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.columns import multiply_axis
-from sedil.engines.fused.kernels.kernel import ONE, inlined, kernel, pasted
-from sedil.engines.fused.kernels.llvm import LANES, address, aligned_zeros
-from sedil.engines.fused.kernels.sheets import add_scaled, clear, lanes_above, subtract_and_compare
+from sedil.engines.fused.kernels.axes import multiply_axes, multiply_axis
+from sedil.engines.fused.kernels.blocks import half_address
+from sedil.engines.fused.kernels.decorators import ONE, inlined, kernel, pasted
+from sedil.engines.fused.kernels.memory import BYTES, LANES, address, aligned_zeros
 from sedil.engines.fused.kernels.tile import COLUMNS
 
-_BYTES = 4
 _LENGTHENING = np.float32(1.4)  # of each step beyond its minimum; below 2, and neighbouring atoms need fewer
 _SWEEPS = 5  # over the atoms in use between two looks at all atoms
 _SMALL_STEP = np.float32(0.05)  # of the penalty: after a sweep of no larger steps comes the next look
 _ENTRY = np.float32(0.4)  # atoms that exceed the penalty by this share of the largest excess join
 
 
-class Limits(NamedTuple):
-    """When a sample is done: relative duality gap, and looks at all atoms at most.
-
-    `crowded_looks` is for samples that use more atoms than they have entries.
-    """
-
-    tolerance: np.float32
-    max_looks: int
-    crowded_looks: int
-
-    @classmethod
-    def create(cls, tolerance: float, max_looks: int, crowded_looks: int) -> Limits:
-        """The limits in the types that the kernels are compiled for."""
-        return cls(np.float32(tolerance), max_looks, crowded_looks)
+NO_LIMIT = np.iinfo(np.int64).max
 
 
 class Descent(NamedTuple):
-    """Dictionary and room for one sample at a time.
+    """Dictionary and state of one sample at a time.
 
     Attributes
     ----------
@@ -60,12 +46,13 @@ class Descent(NamedTuple):
     target : sheet: correlations of all atoms with the patch
     correlations : sheet: correlations with the residual
     is_used : sheet: whether an atom is among `used`
-    zeros : sheet
-    room : (2, ...), what lies between two products
-    used : places in the sheet of the atoms in use
+    excess : sheet: sizes of these correlations in units of their penalties
+    workspace : (2, ...), what lies between two products
+    used : indices in the sheet of the atoms in use
     digits : (axes, most), their indices along each axis
     coefficients, own : (most,), of those atoms: coefficients, correlations with the residual
     mutual : (most, most), their inner products
+    crowded_looks : looks at all atoms at most of samples that use more atoms than they have entries
     """
 
     width: int
@@ -78,16 +65,19 @@ class Descent(NamedTuple):
     target: np.ndarray
     correlations: np.ndarray
     is_used: np.ndarray
-    zeros: np.ndarray
-    room: np.ndarray
+    excess: np.ndarray
+    workspace: np.ndarray
     used: np.ndarray
     digits: np.ndarray
     coefficients: np.ndarray
     own: np.ndarray
     mutual: np.ndarray
+    crowded_looks: int
 
     @classmethod
-    def create(cls, factors: Sequence[np.ndarray], thresholds: float | np.ndarray) -> Descent:
+    def create(
+        cls, factors: Sequence[np.ndarray], thresholds: float | np.ndarray, crowded_looks: int = NO_LIMIT
+    ) -> Descent:
         """For these factors, and a penalty or one per atom (flat)."""
         lengths, counts = zip(*(factor.shape for factor in factors), strict=True)
         width = _rounded_up(counts[-1], COLUMNS)
@@ -108,13 +98,14 @@ class Descent(NamedTuple):
             target=aligned_zeros(rows * width),
             correlations=aligned_zeros(rows * width),
             is_used=np.zeros(rows * width, np.bool_),
-            zeros=aligned_zeros(rows * width),
-            room=aligned_zeros((2, max(partial, rows) * width)),
+            excess=aligned_zeros(rows * width),
+            workspace=aligned_zeros((2, max(partial, rows) * width)),
             used=np.zeros(most, np.int64),
             digits=np.zeros((len(counts), most), np.int64),
             coefficients=aligned_zeros(most),
             own=aligned_zeros(most),
             mutual=aligned_zeros((most, most)),
+            crowded_looks=crowded_looks,
         )
 
 
@@ -130,76 +121,77 @@ def _padded(matrix: np.ndarray, width: int, value: float = 0) -> np.ndarray:
 
 
 @pasted
-def room_of(descent, axis):
-    """Where the product of this axis goes: in turn into either half of the room."""
-    return address(descent.room) + _BYTES * (axis % 2) * descent.room.shape[1]
-
-
-@pasted
 def correlate_patch(operator, descent):
     """``target = D^T s``, the last axis first."""
     last = len(operator.lengths) - 1
     length, count = operator.lengths[last], operator.counts[last]
     n_before, step = len(descent.patch) // length, descent.width
-    factor = address(operator.analysis) + _BYTES * (len(operator.analysis) - length * count)
-    source = address(descent.target) if last == 0 else room_of(descent, last)
+    first, second = half_address(descent.workspace, 0), half_address(descent.workspace, 1)
+    source = address(descent.target) if last == 0 else first
     multiply_axis(address(descent.patch), n_before, length, address(descent.last_factor), ONE, step, source)
-    for axis in range(last - 1, -1, -1):
-        length, count = operator.lengths[axis], operator.counts[axis]
-        n_before //= length
-        factor -= _BYTES * length * count
-        target = address(descent.target) if axis == 0 else room_of(descent, axis)
-        multiply_axis(factor, count, length, source, n_before, step, target)
-        step *= count
-        source = target
+    end = address(operator.analysis) + BYTES * (len(operator.analysis) - length * count)
+    multiply_earlier_axes(
+        operator, end, operator.lengths, n_before, step, (first, second), address(descent.target)
+    )
+
+
+@pasted
+def multiply_earlier_axes(operator, end, terms, n_before, step, halves, target):
+    """All products but that of the last axis, which has gone to the first half; the matrices end at `end`."""
+    axes = len(operator.counts) - 2 * ONE, -ONE, -ONE
+    source, other = halves
+    multiply_axes(end, operator.counts, terms, axes, n_before, step, source, (other, source), target)
 
 
 @pasted
 def look_at_all(operator, descent, size):
     """Correlations of all atoms with the residual; the largest in units of its penalty is returned."""
-    product = address(descent.zeros)
-    if size:
-        product = multiply_grams(operator, descent, size)
-    return subtract_and_compare(
-        address(descent.correlations),
-        address(descent.target),
-        product,
-        address(descent.inverse),
-        len(descent.target) // LANES,
-    )
+    product = descent.workspace[0]
+    correlate_code(operator, descent, size)
+    for atom in range(len(descent.target)):
+        descent.correlations[atom] = descent.target[atom] - product[atom]
+    for atom in range(len(descent.target)):
+        descent.excess[atom] = abs(descent.correlations[atom]) * descent.inverse[atom]
+    return largest_of(descent.excess)
+
+
+@inlined
+def largest_of(values):
+    """The largest of values that are not negative.
+
+    As integers, which LLVM compares in vectors: the larger of two such values is so in bits, too.
+    """
+    bits = values.view(np.int32)
+    largest = np.int32(0)
+    for entry in range(len(bits)):
+        largest = max(largest, bits[entry])
+    return np.int32(largest).view(np.float32)
 
 
 @pasted
-def multiply_grams(operator, descent, size):
-    """The code times the Gram matrices of all axes; returns its address."""
+def correlate_code(operator, descent, size):
+    """The code times the Gram matrices of all axes, to the first half of the workspace."""
     last = len(operator.counts) - 1
-    n_before, step = len(descent.target) // descent.width, descent.width
-    gram = address(descent.grams) + _BYTES * len(descent.grams)
-    source = room_of(descent, last)
-    multiply_last_gram(descent, size, source)
-    for axis in range(last - 1, -1, -1):
-        count = operator.counts[axis]
-        n_before //= count
-        gram -= _BYTES * count * count
-        target = room_of(descent, axis)
-        multiply_axis(gram, count, count, source, n_before, step, target)
-        step *= count
-        source = target
-    return source
+    n_rows, step = len(descent.target) // descent.width, descent.width
+    first, second = half_address(descent.workspace, 0), half_address(descent.workspace, 1)
+    halves = (first, second) if last % 2 == 0 else (second, first)
+    multiply_last_gram(descent, size, descent.workspace[last % 2])
+    end = address(descent.grams) + BYTES * len(descent.grams)
+    multiply_earlier_axes(operator, end, operator.counts, n_rows, step, halves, 0 * ONE)
 
 
 @pasted
 def multiply_last_gram(descent, size, sheet):
     """The code times the Gram matrix of the last axis: one row of it per coefficient."""
-    n_vectors = descent.width // LANES
-    clear(sheet, len(descent.target) // LANES)
-    for atom in range(size):
-        value = descent.coefficients[atom]
+    for entry in range(len(descent.target)):
+        sheet[entry] = 0
+    for slot in range(size):
+        value = descent.coefficients[slot]
         if value != 0:
-            column = descent.used[atom] % descent.width
-            first = descent.used[atom] - column
-            gram_row = address(descent.last_gram) + _BYTES * column * descent.width
-            add_scaled(sheet + _BYTES * first, value, gram_row, n_vectors)
+            column = descent.used[slot] % descent.width
+            first = descent.used[slot] - column
+            for entry in range(descent.width):
+                sheet[first + entry] += value * descent.last_gram[column, entry]
 
 
 @pasted
@@ -207,10 +199,10 @@ def relative_gap(descent, size, energy, largest):
     """Relative duality gap as `LassoProblem.relative_gap`, from the atoms in use alone."""
     length, explained, left = 0.0, 0.0, 0.0
     for atom in range(size):
-        value, place = descent.coefficients[atom], descent.used[atom]
-        length += descent.thresholds[place] * abs(value)
-        explained += value * descent.target[place]
-        left += value * descent.correlations[place]
+        value, index = descent.coefficients[atom], descent.used[atom]
+        length += descent.thresholds[index] * abs(value)
+        explained += value * descent.target[index]
+        left += value * descent.correlations[index]
     residual = energy - explained - left
     scale = 1 / max(largest, 1.0)
     primal = residual / 2 + length
@@ -222,53 +214,60 @@ def relative_gap(descent, size, energy, largest):
 def add_violators(operator, descent, size, largest):
     """Let the atoms join whose correlation exceeds their penalty most.
 
-    They take the places of atoms whose coefficient has become zero, and new ones behind the others. Returns
+    They take the slots of atoms whose coefficient has become zero, and new ones behind the others. Returns
     how many are in use then, and how many have joined.
     """
     limit = np.float32(1) + _ENTRY * (largest - np.float32(1))
-    place, joined = 0, 0
-    correlations, inverse = address(descent.correlations), address(descent.inverse)
+    slot, joined = 0, 0
     for first in range(0, len(descent.target), LANES):
-        above = lanes_above(correlations + _BYTES * first, inverse + _BYTES * first, limit)
-        atom = first
-        while above:
-            if above & 1 and not descent.is_used[atom]:
-                while place < size and descent.coefficients[place] != 0:
-                    place += 1
-                if place == len(descent.used):
-                    return size, joined
-                if place < size:
-                    descent.is_used[descent.used[place]] = False
-                join(operator, descent, place, max(size, place + 1), atom)
-                place, joined = place + 1, joined + 1
-                size = max(size, place)
-            above >>= 1
-            atom += 1
+        if not any_above(descent.excess, first, limit):
+            continue
+        for atom in range(first, first + LANES):
+            if descent.excess[atom] < limit or descent.is_used[atom]:
+                continue
+            while slot < size and descent.coefficients[slot] != 0:
+                slot += 1
+            if slot == len(descent.used):
+                return size, joined
+            if slot < size:
+                descent.is_used[descent.used[slot]] = False
+            join(operator, descent, slot, max(size, slot + 1), atom)
+            slot, joined = slot + 1, joined + 1
+            size = max(size, slot)
     return size, joined
 
 
 @inlined
-def join(operator, descent, place, size, atom):
-    """Put one atom at this place of those in use, with a zero coefficient."""
+def any_above(values, first, limit):
+    """Whether one of the values of a vector reaches the limit."""
+    above = np.int32(0)
+    for entry in range(first, first + LANES):
+        above |= np.int32(values[entry] >= limit)
+    return above != 0
+
+
+@inlined
+def join(operator, descent, slot, size, atom):
+    """Put one atom into this slot of those in use, with a zero coefficient."""
     last = len(operator.counts) - 1
     left, start = atom // descent.width, len(descent.grams)
     column = atom % descent.width
-    descent.digits[last, place] = column
+    descent.digits[last, slot] = column
     for other in range(size):
-        descent.mutual[place, other] = descent.last_gram[column, descent.digits[last, other]]
+        descent.mutual[slot, other] = descent.last_gram[column, descent.digits[last, other]]
     for axis in range(last - 1, -1, -1):
         count = operator.counts[axis]
         digit = left % count
         left //= count
         start -= count * count
-        descent.digits[axis, place] = digit
+        descent.digits[axis, slot] = digit
         for other in range(size):
-            descent.mutual[place, other] *= descent.grams[start + digit * count + descent.digits[axis, other]]
+            descent.mutual[slot, other] *= descent.grams[start + digit * count + descent.digits[axis, other]]
     for other in range(size):
-        descent.mutual[other, place] = descent.mutual[place, other]
+        descent.mutual[other, slot] = descent.mutual[slot, other]
     descent.is_used[atom] = True
-    descent.used[place] = atom
-    descent.coefficients[place] = 0
+    descent.used[slot] = atom
+    descent.coefficients[slot] = 0
 
 
 @pasted
@@ -276,8 +275,7 @@ def descend(descent, size, small_step):
     """Sweep over the atoms in use until all steps are small."""
     coefficients, own, mutual = descent.coefficients, descent.own, descent.mutual
     zero = np.float32(0)
-    n_vectors = -(-size // LANES)  # what lies beyond `size` is moved in vain
-    row_length = _BYTES * mutual.shape[1]
+    count = LANES * -(-size // LANES)  # whole vectors: what lies beyond `size` is moved in vain
     for atom in range(size):
         own[atom] = descent.correlations[descent.used[atom]]
     for _ in range(_SWEEPS):
@@ -291,14 +289,15 @@ def descend(descent, size, small_step):
             if new != old:
                 difference = new - old
                 coefficients[atom] = new
-                add_scaled(address(own), -difference, address(mutual) + atom * row_length, n_vectors)
+                for other in range(count):
+                    own[other] -= difference * mutual[atom, other]
                 largest = max(largest, abs(difference) / threshold)
         if largest < small_step:
             break
 
 
 @inlined
-def solve_one(operator, descent, limits, size):
+def solve_one(operator, descent, stopping, size):
     """Solve for `descent.patch`, from the so many atoms in use.
 
     Returns the number of atoms in use (some may have the coefficient zero), the gap, and the looks taken.
@@ -314,8 +313,8 @@ def solve_one(operator, descent, limits, size):
     while True:
         largest = look_at_all(operator, descent, size)
         gap = relative_gap(descent, size, energy, largest)
-        most = limits.max_looks if size <= len(descent.patch) else limits.crowded_looks
-        if gap <= limits.tolerance or looks >= most:
+        is_late = size > len(descent.patch) and looks >= descent.crowded_looks
+        if gap <= stopping.tolerance or looks >= stopping.max_iterations or is_late:
             return size, gap, looks
         size, joined = add_violators(operator, descent, size, largest)
         descend(descent, size, _SMALL_STEP if joined else np.float32(0))
@@ -325,46 +324,46 @@ def solve_one(operator, descent, limits, size):
 @pasted
 def forget(descent, size):
     """Let no atom be in use."""
-    for place in range(size):
-        descent.is_used[descent.used[place]] = False
+    for slot in range(size):
+        descent.is_used[descent.used[slot]] = False
 
 
 @pasted
-def flat_index(operator, descent, place):
-    """Index in a flat code of the atom in use at this place."""
-    atom = descent.used[place]
+def flat_index(operator, descent, slot):
+    """Index in a flat code of the atom in this slot."""
+    atom = descent.used[slot]
     return atom // descent.width * operator.counts[-1] + atom % descent.width
 
 
 @kernel
-def solve(operator, descent, limits, patches, codes, gaps, looks):
-    """Codes (n, atoms) of all `patches` (n, entries), in place of zeros.
+def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
+    """Codes (n, atoms) of all `patches` (n, entries), in slot of zeros.
 
     Their gaps and numbers of looks go into `gaps` and `looks`, (n,).
     """
     for sample in range(len(patches)):
         copy_patch(patches[sample], descent)
-        size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, 0 * ONE)
+        size, gaps[sample], looks[sample] = solve_one(operator, descent, stopping, 0 * ONE)
         hand_out(operator, descent, size, codes[sample])
 
 
 @kernel
-def solve_from(operator, descent, limits, patches, codes, gaps, looks):
-    """As `solve`, from the codes at hand. A kernel of its own, as few need it and all would wait for it."""
+def descend_from_codes(operator, descent, stopping, patches, codes, gaps, looks):
+    """As `descend_from_zero`, from the codes at hand. A kernel of its own, as few need it and all would wait for it."""
     for sample in range(len(patches)):
         copy_patch(patches[sample], descent)
         size = start_from(operator, descent, codes[sample])
         for index in range(codes.shape[1]):
             codes[sample, index] = 0
-        size, gaps[sample], looks[sample] = solve_one(operator, descent, limits, size)
+        size, gaps[sample], looks[sample] = solve_one(operator, descent, stopping, size)
         hand_out(operator, descent, size, codes[sample])
 
 
 @pasted
 def hand_out(operator, descent, size, code):
     """Write the coefficients into a code of zeros, and let no atom be in use."""
-    for place in range(size):
-        code[flat_index(operator, descent, place)] = descent.coefficients[place]
+    for slot in range(size):
+        code[flat_index(operator, descent, slot)] = descent.coefficients[slot]
     forget(descent, size)
 
 

@@ -1,43 +1,17 @@
-"""What kernels in LLVM's own vectors are written with: the vector of this machine, loads, loop variables."""
+"""What kernels in LLVM's own vectors are written with: loads, constants, loop variables."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import llvmlite.binding
-import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-HAS_WIDE_VECTORS = bool(llvmlite.binding.get_host_cpu_features().get("avx512f", False))
-LANES = 16 if HAS_WIDE_VECTORS else 8  # float32 values in a vector register
-WIDTH = 32  # samples of a block: two vectors of 16 lanes, and small blocks that stay in cache
+from sedil.engines.fused.kernels.memory import LANES
 
 FLOAT = ir.FloatType()
 VECTOR = ir.VectorType(FLOAT, LANES)
 INDEX = ir.IntType(64)
 FUSED = ("contract",)  # a product and a sum may become one instruction
-
-
-def aligned_zeros(shape: int | tuple[int, ...]) -> np.ndarray:
-    """An array of zeros that begins with a cache line, so that no vector lies across two."""
-    values = 64 // 4
-    size = int(np.prod(shape))
-    room = np.zeros(size + values, np.float32)
-    first = -(room.ctypes.data // 4) % values
-    return room[first : first + size].reshape(shape)
-
-
-@intrinsic
-def address(typing_context, array):
-    """Where the entries of an array begin, without the counting of references behind ``array.ctypes``."""
-    signature = types.intp(array)
-
-    def generate(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        return b.ptrtoint(context.make_array(array)(context, b, arguments[0]).data, INDEX)
-
-    return signature, generate
 
 
 def index(value: int) -> ir.Constant:
@@ -61,26 +35,6 @@ def broadcast(b: ir.IRBuilder, value: Any) -> Any:
     first = b.insert_element(undefined, value, ir.Constant(ir.IntType(32), 0))
     everywhere = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return b.shuffle_vector(first, undefined, everywhere)
-
-
-def larger(b: ir.IRBuilder, left: Any, right: Any) -> Any:
-    """The larger of two values in each lane."""
-    return b.select(b.fcmp_ordered(">", left, right), left, right)
-
-
-def smaller(b: ir.IRBuilder, left: Any, right: Any) -> Any:
-    """The smaller of two values in each lane."""
-    return b.select(b.fcmp_ordered("<", left, right), left, right)
-
-
-def repeat_while(b: ir.IRBuilder, condition: Any, loop: Any, after: Any) -> None:
-    """Go back to the start of a loop, which LLVM is told not to unroll: that takes time to compile."""
-    branch = b.cbranch(condition, loop, after)
-    module = b.module
-    never = module.add_metadata([ir.MetaDataString(module, "llvm.loop.unroll.disable")])
-    name = module.add_metadata([never, ir.MetaDataString(module, f"loop {len(module.metadata)}")])
-    name.operands = (name, never)  # LLVM knows loops by nodes that refer to themselves
-    branch.set_metadata("llvm.loop", name)
 
 
 def loop_variable(variable: Any, first: Any, following: Any, before: Any, loop: Any) -> None:

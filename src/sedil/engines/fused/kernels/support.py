@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator
-from sedil.engines.fused.kernels.kernel import inner, kernel
+from sedil.engines.fused.kernels.decorators import inner, kernel
 
 _RELATIVE_RESIDUAL = np.float32(1e-4)
 _LEAST_CURVATURE = np.float32(1e-5)
 
 
 class Support(NamedTuple):
-    """Room for one sample and the atoms that it uses.
+    """State of one sample and the atoms that it uses.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def write_atom(operator, index, atom):
         column = operator.analysis[first : first + length]
         index %= remaining
         # The last product first: what it overwrites has been used already. Slices, as LLVM makes no
-        # vectors of loops whose places it has to compute.
+        # vectors of loops whose indices it has to compute.
         for step in range(written):
             old = written - 1 - step
             value = atom[old]
@@ -165,8 +165,8 @@ def _add(into, scale, values, count):
 
 
 @kernel
-def refit_all(operator, support, patches, known, codes, max_iterations):
-    """Refit all `codes` (n, atoms) of `patches` (n, entries), in place; `known` as in `lasso.solve`."""
+def refit_codes(operator, support, patches, known, codes, max_iterations):
+    """Refit all `codes` (n, atoms) of `patches` (n, entries), in place; `known` as in `solve_l1_on_lanes`."""
     for sample in range(len(patches)):
         for entry in range(len(support.patch)):
             support.patch[entry] = patches[sample, entry]

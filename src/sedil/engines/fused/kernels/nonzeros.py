@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from sedil.engines.fused.kernels.kernel import kernel
+from sedil.engines.fused.kernels.decorators import kernel
 
 _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)
 
 
-@kernel
+@partial(kernel, _nrt=True)
 def take_nonzeros(rows, counts):
     """Values other than zero of float32 `rows` (n, columns), row by row, and their columns.
 
@@ -23,11 +25,11 @@ def take_nonzeros(rows, counts):
             counts[row] += (bits[row, column] & _ALL_BUT_SIGN) != 0
     total = counts.sum()
     values, columns = np.empty(total, np.float32), np.empty(total, np.int32)
-    place = 0
+    found = 0
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             if bits[row, column] & _ALL_BUT_SIGN:
-                values[place], columns[place] = rows[row, column], column
+                values[found], columns[found] = rows[row, column], column
                 rows[row, column] = 0
-                place += 1
+                found += 1
     return values, columns
