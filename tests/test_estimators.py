@@ -123,6 +123,8 @@ def test_engine_threads_and_precision_are_passed_on(patches):
     wide = SeparableDictionaryLearning((4, 4), (6, 6), dtype="float64", **settings).fit(patches)
     plain = sedil.learn(patches, (6, 6), dtype="float64", max_iterations=5, random_state=wide._rng())
     assert_array_equal(wide.factors_[0], plain.dictionary.factors[0])
+    codes = wide.transform(patches)
+    assert not np.array_equal(codes, codes.astype(np.float32))  # which were computed in float64
     with pytest.raises(ValueError, match="threads must be a whole number of at least 1"):
         SeparableDictionaryLearning((4, 4), threads=0).fit(patches)
 

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sedil.checks import as_working_array, patch_lengths, require_count, require_positive
+from sedil.checks import patch_lengths, require_count, require_positive
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
@@ -230,18 +230,17 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         self._require_sample_shape(X)
         X = self._validated(X, reset=False)
-        patches = X.reshape(-1, *self.dictionary_.patch_shape)
-        working = as_working_array(patches, "X", self.dtype)
         codes = sparse_code(
-            self.dictionary_.like(working),
-            working,
+            self.dictionary_.like(X),
+            X.reshape(-1, *self.dictionary_.patch_shape),
             self.penalty_,
             tolerance=self.transform_tolerance,
             max_iterations=self.transform_max_iterations,
+            dtype=self.dtype,
             engine=self.engine,
             threads=self.threads,
         )
-        return codes.reshape(len(codes), -1).astype(X.dtype, copy=False)
+        return codes.reshape(len(codes), -1)
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples from codes, in the shape of the samples that `fit` saw.
