@@ -11,7 +11,7 @@ from sedil.arrays import Array, detached
 
 
 def as_pixels(image: Array, dtype: str | None) -> Array:
-    """The image as a new array in the precision that is computed in.
+    """The image as a new array in the precision that is computed in, its last axis contiguous.
 
     The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
     """
@@ -19,7 +19,9 @@ def as_pixels(image: Array, dtype: str | None) -> Array:
     xp = array_namespace(image)
     if dtype is None and not is_numpy_array(image) and image.dtype == xp.float64:
         dtype = "float64"
-    return xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True)
+    pixels = xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True)
+    # A copy keeps the order of axes in memory, in NIfTI that of Fortran; flat it has that of C, as sums need.
+    return xp.reshape(xp.reshape(pixels, (-1,)), image.shape)
 
 
 def copied(image: Array) -> Array:
