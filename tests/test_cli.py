@@ -65,7 +65,7 @@ def test_unstructured_atoms_are_drawn_as_patches(pictures, tmp_path):
     assert result.exit_code == 0, result.output
     dictionary = sedil.load_dictionary(tmp_path / "u.npz")
     assert dictionary.n_atoms == (64,)
-    assert dictionary.info["signal_shape"] == [4, 4]
+    assert dictionary.signal_shape == (4, 4)
 
 
 def test_nothing_is_overwritten_without_force(pictures, tmp_path):
@@ -145,7 +145,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
             ["learn", "pictures", "-o", "d.npz", "--minibatch", "--iterations", "9"],
             "--iterations does not go with --minibatch: use --batch-size and --epochs.",
         ),
-        (["learn", "pictures", "-o", "d.npz", "--minibatch", "-p", "64x64"], "a.png is smaller than a patch"),
+        (
+            ["learn", "pictures", "-o", "d.npz", "--minibatch", "-p", "64x64"],
+            "a.png of shape (40, 50) is smaller than a patch",
+        ),
         (
             ["learn", "pictures", "-o", "d.npz", "--unstructured", "-p", "64x64"],
             "A factor of 4096 x 16384 takes about 10 GiB of memory to learn: keep the axes",
@@ -153,7 +156,7 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         (["learn", "pictures", "-o", "no/d.npz"], "the folder no does not exist"),
         (
             ["learn", "pictures", "-o", "d.npz", "-p", "64x64"],
-            "a.png is smaller than a patch: it has 40x50 pixels, a patch 64x64",
+            "a.png of shape (40, 50) is smaller than a patch of shape (64, 64): leave it out",
         ),
         (
             ["learn", "pictures", "-o", "d.npz", "-p", "0x8"],
@@ -195,7 +198,7 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         (["learn", "broken.png", "-o", "d.npz"], "broken.png cannot be read as an image"),
         (
             ["show", "nowhere.npz"],
-            "There is no file nowhere.npz, nor a shipped dictionary of that name: those are separable-8x8,",
+            "There is no file nowhere.npz, nor a shipped dictionary of that name: these are separable-8x8,",
         ),
         (["show", "broken.png"], "broken.png is not a dictionary file of sedil, or it is damaged"),
     ],
@@ -322,15 +325,15 @@ def test_show_makes_info_readable(tmp_path):
         "n_iterations": 500,
         "objective": 0.0681559872915092,
         "images": [f"{k}.png" for k in range(9)],
-        "signal_shape": [8, 4],
         "recipe": {"n_atoms": [16, 16], "engine": None, "scale": 8.0, "waves": 0.1},
         "engine": None,
     }
-    sedil.SeparableDictionary([np.eye(2)], info=info).save(tmp_path / "d.npz")
+    settings = {"signal_shape": (2, 4), "threshold": 3.05}
+    sedil.SeparableDictionary([np.eye(8)], **settings, info=info).save(tmp_path / "d.npz")
     words = " ".join(run("show", tmp_path / "d.npz").output.replace("│", " ").split())
     for part in (
-        "patches 2 atoms 2 redundancy",
-        "drawn as 8x4",
+        "patches 8 atoms 8 redundancy",
+        "drawn as 2x4 threshold of denoising 3.05 sigma",
         "patches trained on 39671 iterations 500 objective 0.068156 images",
         "0.png, 1.png, 2.png, 3.png, 4.png and 4 more",
         "recipe atoms: 16x16; scale: 8; waves: 0.1",
@@ -357,8 +360,8 @@ def test_files_that_cannot_be_read_are_named_and_the_others_learned_from(picture
     bad, tiny = pictures / "sub/bad.png", pictures / "tiny.png"
     assert sorted(complaints[:-1]) == [
         f"failed: {bad} cannot be read as an image: it is no picture, damaged, or of an unknown format.",
-        f"failed: {tiny} is smaller than a patch: it has 3x3 pixels, a patch 4x4: leave it out or "
-        f"choose smaller patches.",
+        f"failed: {tiny} of shape (3, 3) is smaller than a patch of shape (4, 4): leave it out or choose "
+        f"smaller patches.",
     ]
     assert complaints[-1].startswith("error: 2 images failed: ")
     assert "saved        " in result.stdout

@@ -164,7 +164,7 @@ def test_one_picture_goes_into_a_folder_that_exists(folder):
         (["photos", "clean", "--sigma", "-1"], "sigma must be a finite positive number, got -1"),
         (
             ["photos", "clean", "-d", "gone.npz"],
-            "There is no file gone.npz, nor a shipped dictionary of that name: those are separable-8x8,",
+            "There is no file gone.npz, nor a shipped dictionary of that name: these are separable-8x8,",
         ),
         (["photos/a.png", "no/a.png"], "Cannot write no/a.png: the folder no does not exist."),
         (["photos/a.png", "new"], "Cannot write a picture to new: it has no suffix: use .png."),
@@ -405,5 +405,5 @@ def test_shipped_dictionaries_go_by_name():
         assert cleaner(f"{name}.png", noisy(0)) < 0.5
     unknown = denoise("photos/a.png", "no.png", "--dictionary", "separable-9x9")
     assert unknown.exit_code == 1
-    known = "those are separable-8x8, separable-12x12, separable-16x16, unstructured-8x8, separable-8x8x8."
+    known = "these are separable-8x8, separable-12x12, separable-16x16, unstructured-8x8, separable-8x8x8."
     assert unknown.stderr.endswith(f"no file separable-9x9, nor a shipped dictionary of that name: {known}\n")

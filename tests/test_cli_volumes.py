@@ -81,6 +81,20 @@ def test_folder_may_mix_pictures_and_volumes(noisy):
     assert "d.npy cannot be read as a volume" in result.stderr
 
 
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("work", ["denoise", "inpaint"])
+def test_order_of_axes_in_memory_does_not_matter(noisy, engine, work):
+    """NIfTI files hold volumes in the order of Fortran."""
+    for image in (noisy, noisy[..., 0]):
+        results = [
+            sedil.denoise(pixels, 20, stride=4, engine=engine)
+            if work == "denoise"
+            else sedil.inpaint(pixels, pixels > 200, engine=engine)
+            for pixels in (np.ascontiguousarray(image), np.asfortranarray(image))
+        ]
+        np.testing.assert_array_equal(*results)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -117,4 +131,4 @@ def test_learning_says_what_is_no_volume_or_too_small(noisy):
     result = run("learn", "flat.npy", "-o", "d", "--patch", "4x4x4")
     assert "flat.npy holds a picture, not a volume" in result.stderr
     result = run("learn", "thin.npy", "-o", "d", "--patch", "4x4x4")
-    assert "thin.npy is smaller than a patch: it has 3x24x26 pixels" in result.stderr
+    assert "thin.npy of shape (3, 24, 26) is smaller than a patch" in result.stderr

@@ -56,7 +56,7 @@ def test_given_axes_are_drawn_into_and_returned(draw, result):
 
 @pytest.fixture(scope="module")
 def estimator():
-    return sedil.SeparableDictionaryLearning((3, 3), 4, max_iter=3, random_state=0).fit(
+    return sedil.SeparableDictionaryLearning((3, 3), 4, max_iterations=3, random_state=0).fit(
         np.reshape(training_patches(20, (3, 3)), (20, 9))
     )
 
