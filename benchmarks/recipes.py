@@ -10,15 +10,17 @@ test images or the training images. Two steps, so that the second can run where 
 
 import argparse
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 from rows import write_rows
-from sedil.imaging.sums import CODERS
 
 import sedil
 from sedil.arrays import to_numpy
 from sedil.engines.portable import products
+from sedil.engines.portable.fista import fista
+from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.refit import refit
+from sedil.imaging.image_dictionaries import REFIT_ITERATIONS, SUPPORT_EFFORT
 from sedil_studies.pretrained import recipes as shipped
 from sedil_studies.pretrained.plane_waves import plane_waves
 
@@ -171,8 +173,8 @@ def denoise(images, sigma: float, factors: list, threshold: float):
     n_images, n_entries, _ = patches.shape
     flat = patches.permute(1, 0, 2).reshape(n_entries, -1)
     means = flat.mean(0)
-    cleaning = SimpleNamespace(factors=factors, penalty=threshold * sigma)
-    codes = CODERS["refit"](cleaning, (flat - means).reshape(*shape, -1))
+    problem = LassoProblem(factors, (flat - means).reshape(*shape, -1), threshold * sigma)
+    codes = refit(problem, fista(problem, SUPPORT_EFFORT).codes, REFIT_ITERATIONS)
     weights = 1 / (1 + (codes != 0).reshape(-1, flat.shape[1]).sum(0)).float()
     cleaned = products.synthesize(factors, codes).reshape(flat.shape) + means
 

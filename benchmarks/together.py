@@ -16,22 +16,23 @@ from rows import write_rows
 import sedil
 from sedil.image_files.grey_images import read_grey
 from sedil.imaging import denoise
-from sedil.imaging.denoise import Counter, Share
+from sedil.imaging.image_dictionaries import Vote, plan_cleaning
+from sedil.imaging.patch_averages import Means, PatchCounter, sums_over_patches
 from sedil.imaging.quality import image_quality
 
 SIDE = 192
 GRAINS = (0.0, denoise._GRAIN, 0.035)
-HOW = {"engine": None, "max_memory": 5e8, "threads": None, "counter": Counter(None, 0)}
+MEANS = Means(None, 5e8, None, PatchCounter(lambda progress: None, 0))
 SHIPPED = {side: sedil.shipped_dictionary(f"separable-{side}x{side}") for side in (8, 12, 16)}
-SHARES = {
-    "8": Share(SHIPPED[8]),
-    "12": Share(SHIPPED[12]),
-    "16": Share(SHIPPED[16]),
-    "16/2": Share(SHIPPED[16], 2),
-    "odct 8": Share(sedil.odct((8, 8), 16)),
-    "odct 12": Share(sedil.odct((12, 12), 24)),
-    "odct 16": Share(sedil.odct((16, 16), 32)),
-    "odct 16/2": Share(sedil.odct((16, 16), 32), 2),
+VOTES = {
+    "8": Vote(SHIPPED[8]),
+    "12": Vote(SHIPPED[12]),
+    "16": Vote(SHIPPED[16]),
+    "16/2": Vote(SHIPPED[16], 2),
+    "odct 8": Vote(sedil.odct((8, 8), 16)),
+    "odct 12": Vote(sedil.odct((12, 12), 24)),
+    "odct 16": Vote(sedil.odct((16, 16), 32)),
+    "odct 16/2": Vote(sedil.odct((16, 16), 32), 2),
 }
 TOGETHER = [
     ("12", "16/2"),
@@ -86,8 +87,8 @@ def measure(group: str, images: list, sigma: float) -> list[dict]:
 
 
 def estimates(noisy: np.ndarray, sigma: float):
-    sums = {name: weighted_sums(noisy, share, sigma) for name, share in SHARES.items()}
-    for names in [(name,) for name in SHARES] + TOGETHER:
+    sums = {name: weighted_sums(noisy, vote, sigma) for name, vote in VOTES.items()}
+    for names in [(name,) for name in VOTES] + TOGETHER:
         parts = [sums[name] for name in names]
         by_patch = sum(part[0] for part in parts) / sum(part[1] for part in parts)
         whole = np.mean([part[0] / part[1] for part in parts], axis=0)
@@ -98,10 +99,10 @@ def estimates(noisy: np.ndarray, sigma: float):
                     yield (" + ".join(names), averaged, grain), denoise._with_grain(estimate, noisy, sigma)
 
 
-def weighted_sums(noisy: np.ndarray, share: Share, sigma: float) -> tuple:
-    cleaning = denoise._cleaning(share, noisy, "refit", sigma, None, 1)
-    total, weight = denoise.sums_over_patches(noisy, cleaning, **HOW)
-    return share.strides**2 * total, share.strides**2 * weight
+def weighted_sums(noisy: np.ndarray, vote: Vote, sigma: float) -> tuple:
+    cleaning = plan_cleaning(vote, noisy, "refit", sigma, None, 1)
+    total, weight = sums_over_patches(noisy, cleaning, MEANS)
+    return vote.strides**2 * total, vote.strides**2 * weight
 
 
 if __name__ == "__main__":

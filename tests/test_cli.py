@@ -11,7 +11,6 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import sedil
-from sedil import cli
 from sedil.cli import app
 from sedil.coding.sparse_code import METHODS
 from sedil.commands import denoise_command, learn_command, options
@@ -417,15 +416,6 @@ def test_what_the_help_offers_is_what_there_is():
     assert get_args(learn_command.Start) == tuple(STARTS)
     assert get_args(learn_command.Preset) == tuple(PRESETS)
     assert options.SHIPPED == NAMES + FOR_VOLUMES
-
-
-@pytest.mark.parametrize("study", ["reproduce", "bench"])
-def test_studies_are_listed_in_their_own_words(study):
-    listed, own = (
-        " ".join(run(*words).output.replace("│", " ").split()) for words in (["--help"], [study, "--help"])
-    )
-    assert cli._STUDIES[study] in own
-    assert cli._STUDIES[study].split(",")[0] in listed
 
 
 # denoise

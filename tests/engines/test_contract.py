@@ -15,7 +15,6 @@ from sedil.engines import choice, contract
 from sedil.engines.contract import Effort, L1Problem, PursuitCoding
 
 SOURCE = Path(__file__).parents[2] / "src"
-LEARNING_NEXT = pytest.mark.xfail(strict=True, reason="learning is moved next")
 
 PATCHES = training_patches(30, (4, 4)).astype(np.float32)
 IMAGE = (100 + 20 * training_patches(1, (24, 20))[0]).astype(np.float32)
@@ -89,7 +88,6 @@ def test_an_engine_is_asked_for_everything_but_learning(wanted_toy):
     assert operations(contract.Engine) - set(wanted_toy.calls) == {"training_set"}
 
 
-@LEARNING_NEXT
 def test_learning_works_on_a_third_engine(toy):
     how = {"n_atoms": 5, "max_iterations": 3, "random_state": 0}
     learned = sedil.learn(PATCHES, engine="toy", **how).dictionary
@@ -111,7 +109,6 @@ def test_every_engine_has_every_operation_with_the_same_parameters(name, operati
     ]
 
 
-@LEARNING_NEXT
 @pytest.mark.parametrize("name", choice.ENGINES)
 def test_every_training_set_has_every_operation(name):
     training_set = choice._load(name).training_set(PATCHES, (6, 6), None, None)
@@ -179,19 +176,13 @@ def comparisons_with_engines(file):
 FILES = [
     pytest.param(file, id=str(file.relative_to(SOURCE)))
     for file in sorted((SOURCE / "sedil").rglob("*.py"))
-    if file != SOURCE / "sedil/engines/choice.py" and "learning" not in file.parts
+    if file != SOURCE / "sedil/engines/choice.py"
 ]
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_no_name_of_an_engine_is_compared(file):
     assert not list(comparisons_with_engines(file))
-
-
-@LEARNING_NEXT
-def test_no_name_of_an_engine_is_compared_in_learning():
-    folder = SOURCE / "sedil/learning"
-    assert not [file for file in folder.glob("*.py") if list(comparisons_with_engines(file))]
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
 @pytest.fixture
 def solved(monkeypatch):
     """Solve each l1 problem until the solver no longer matters: the engines use different ones."""
-    for name in ("_SUPPORT_EFFORT", "_L1_EFFORT"):
+    for name in ("SUPPORT_EFFORT", "_L1_EFFORT"):
         monkeypatch.setattr(image_dictionaries, name, Effort(2e-6, max_iterations=3000, max_looks=3000))
 
 

@@ -84,7 +84,9 @@ def test_given_dictionary_starts_with_sparse_codes(rng):
     dictionary = random_dictionary(2, rng)
     result = learn(n_atoms=dictionary.n_atoms, initial=dictionary, max_iterations=0)
     penalty = smallest_coefficient(result.weights)
-    codes = sedil.sparse_code(dictionary, PATCHES, penalty, tolerance=1e-2, max_iterations=50)
+    codes = sedil.sparse_code(
+        dictionary, PATCHES, penalty, tolerance=1e-2, max_iterations=50, dtype="float64"
+    )
     np.testing.assert_allclose(result.codes, codes, atol=1e-12)
     assert 0 < (result.codes == 0).mean() < 1
 
@@ -470,7 +472,7 @@ def test_tensors_keep_their_own_precision_unless_told(torch):
 
 @pytest.mark.parametrize("learner", [sedil.learn, sedil.learn_minibatch])
 def test_fused_engine_is_refused_where_float64_is_insisted_on(learner):
-    message = 'engine="fused" computes in float32: leave out engine="fused" or dtype="float64"'
+    message = 'engine="fused" computes in float32, not in float64: leave engine or dtype out'
     with pytest.raises(ValueError, match=message):
         learner(PATCHES, (4, 5), engine="fused", dtype="float64")
 

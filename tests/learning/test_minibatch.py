@@ -168,7 +168,7 @@ def test_numpy_batches_are_computed_on_in_float32_and_the_dictionary_has_their_p
         ((np.full_like(PATCHES, np.inf),), "patches must be finite"),
         ((np.zeros_like(PATCHES),), "Every patch is zero"),
         ((PATCHES[:0],), "patches are empty"),
-        ((PATCHES, PATCHES[1:] > 0), r"mask must be boolean, .* of the shape \(60, 3, 4\), got \(59"),
+        ((PATCHES, PATCHES[1:] > 0), r"mask must have the shape of the data, \(60, 3, 4\), got \(59"),
     ],
 )  # fmt: skip
 def test_bad_batch_is_refused_and_the_learner_stays_as_it_is(second, message):
@@ -180,9 +180,7 @@ def test_bad_batch_is_refused_and_the_learner_stays_as_it_is(second, message):
 
 
 def test_mask_must_be_boolean():
-    with pytest.raises(
-        TypeError, match=r"mask must be boolean, True where data is missing, of .*, got dtype int64"
-    ):
+    with pytest.raises(TypeError, match=r"mask must be boolean, True where data is missing, got dtype int64"):
         learner().partial_fit(PATCHES, np.zeros(PATCHES.shape, np.int64))
 
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
+from pseudo_terminal import on_a_terminal
 from sedil.learning.checkpoint import CheckpointFile
 from sedil.learning.line_search import Reference
 from sedil.learning.result import History, Record, StopReason
 from sedil.learning.run import StoppingRules, run
-from test_progress import on_a_terminal
 
 RULES = StoppingRules(max_iterations=1000, tolerance=1e-5, gradient_tolerance=1e-8)
 
@@ -154,7 +154,7 @@ def test_run_that_has_nothing_to_do_takes_no_step():
 @pytest.mark.parametrize("learn", ["learn", "learn_minibatch"])
 def test_learning_shows_a_bar_when_asked(learn):
     program = f"import numpy, sedil; sedil.{learn}(numpy.eye(4, dtype='f4'), 4, progress=True)"
-    screen, _ = on_a_terminal(program)
+    screen, _ = on_a_terminal("-c", program)
     assert "learning" in screen
     assert "100%" in screen
     assert "cost" in screen

@@ -21,9 +21,9 @@ _L1_PENALTY = 2.0  # sigma; the best constant for plain l1
 _REFIT_PENALTY = 3.2
 # On photographs a smaller gap or more looks change the PSNR by less than 0.01 dB. Where noise is so weak that
 # most atoms are in use, the looks are what keeps a patch from taking milliseconds.
-_SUPPORT_EFFORT = Effort(tolerance=1e-3, max_iterations=100, max_looks=8)
+SUPPORT_EFFORT = Effort(tolerance=1e-3, max_iterations=100, max_looks=8)
 _L1_EFFORT = Effort(tolerance=1e-3, max_iterations=200, max_looks=30)
-_REFIT_ITERATIONS = 12
+REFIT_ITERATIONS = 12
 
 
 class Vote(NamedTuple):
@@ -105,7 +105,7 @@ def image_coding(
     if method == "l1":
         return L1Coding((threshold or _L1_PENALTY) * sigma, _L1_EFFORT)
     penalty = (threshold or default_threshold(dictionary)) * sigma
-    return L1Coding(penalty, _SUPPORT_EFFORT, _REFIT_ITERATIONS)
+    return L1Coding(penalty, SUPPORT_EFFORT, REFIT_ITERATIONS)
 
 
 def default_threshold(dictionary: SeparableDictionary) -> float:

@@ -95,7 +95,7 @@ def learn_dictionaries(
 
     def learn(name: str) -> sedil.SeparableDictionary:
         options = _options(patches) | {"threads": threads}
-        options["callback"] = learning_shown(show, f"learning: {name}, once")
+        options["progress"] = learning_shown(show, f"learning: {name}, once")
         began, busy = time.perf_counter(), time.process_time()
         result = LEARNERS[name](patches, amount, options)
         seconds, processor_seconds = time.perf_counter() - began, time.process_time() - busy
