@@ -21,7 +21,8 @@ from sedil.arrays import pack, unpack
 from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
 from sedil.engines import choose_engine
 from sedil.engines.fused.kernels import blocks, compilation
-from sedil.engines.fused.kernels.cost import Room
+from sedil.engines.fused.kernels.cost import CostWorkspace
+from sedil.engines.fused.kernels.memory import WIDTH
 from sedil.engines.portable import products
 from sedil.engines.portable.admm import admm
 from sedil.engines.portable.fista import fista
@@ -55,10 +56,10 @@ def flat(samples):
 
 
 @njit
-def both_products(operator, codes, patches, back, room):
+def both_products(operator, codes, patches, back, workspace):
     """Products that are called from kernels alone have no way in from Python."""
-    blocks.synthesize(operator, codes, patches, room)
-    blocks.analyze(operator, patches, back, room)
+    blocks.synthesize(operator, codes, patches, workspace)
+    blocks.analyze(operator, patches, back, workspace)
 
 
 @FEW
@@ -67,11 +68,11 @@ def test_products_agree(sizes, seed):
     rng = np.random.default_rng(seed)
     factors = random_factors(sizes, rng)
     operator = blocks.Operator.create(factors)
-    room = blocks.workspace(operator)
-    codes = rng.standard_normal((prod(operator.counts), blocks.WIDTH)).astype(np.float32)
-    patches = np.empty((prod(operator.lengths), blocks.WIDTH), np.float32)
+    workspace = blocks.block_workspace(operator)
+    codes = rng.standard_normal((prod(operator.counts), WIDTH)).astype(np.float32)
+    patches = np.empty((prod(operator.lengths), WIDTH), np.float32)
     back = np.empty_like(codes)
-    both_products(operator, codes, patches, back, room)
+    both_products(operator, codes, patches, back, workspace)
     expected = products.synthesize(factors, codes.reshape(*operator.counts, -1))
     np.testing.assert_allclose(patches, expected.reshape(patches.shape), atol=1e-4)
     expected = products.analyze(factors, patches.reshape(*operator.lengths, -1))
@@ -168,9 +169,9 @@ def test_a_sample_that_overflows_does_not_spoil_the_next_one_in_its_lane(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = flat(random_patches(factors, 40, rng))
     expected = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    patches[: blocks.WIDTH] = 3e38
+    patches[: WIDTH] = 3e38
     found = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    np.testing.assert_array_equal(found[blocks.WIDTH :], expected[blocks.WIDTH :])
+    np.testing.assert_array_equal(found[WIDTH :], expected[WIDTH :])
 
 
 def test_descent_at_a_solution_takes_one_look(rng):
@@ -284,9 +285,9 @@ def test_costs_gradients_and_steps_agree(sizes, n, seed):
         ]
 
 
-def test_room_holds_all_products_also_with_fewer_atoms_than_entries(rng):
+def test_workspace_holds_all_products_also_with_fewer_atoms_than_entries(rng):
     operator = blocks.Operator.create(random_factors([(3, 11), (9, 2)], rng))
-    assert Room.create(operator).between.shape[1] >= 11 * 9  # without the first factor
+    assert CostWorkspace.create(operator).halves.shape[1] >= 11 * 9  # without the first factor
 
 
 def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
@@ -321,7 +322,7 @@ def test_engine_is_part_of_a_checkpoint(rng, tmp_path):
 def test_blocks_and_back(rng):
     samples = rng.standard_normal((70, 6)).astype(np.float32)
     stacked = to_blocks(samples)
-    assert stacked.shape == (3, 6, blocks.WIDTH)
+    assert stacked.shape == (3, 6, WIDTH)
     np.testing.assert_array_equal(from_blocks(stacked, 70), samples)
     assert not stacked[2, :, 70 - 64 :].any()
 
