@@ -75,23 +75,31 @@ def test_kernels_call_parts():
 CODE = """
 import numpy as np, sedil
 patches = np.random.default_rng(0).standard_normal((3, 4, 4)).astype(np.float32)
-print(sedil.sparse_code(sedil.odct((4, 4), (6, 6)).like(patches), patches, method="pursuit", max_error=0.5)[0, 0, 0])
+dictionary = sedil.odct((4, 4), (6, 6)).like(patches)
+print(sedil.sparse_code(dictionary, patches, method="pursuit", max_error=0.5)[0, 0, 0])
 """
 
 
 def run_with(source, cache):
-    environment = os.environ | {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(cache), "OMP_NUM_THREADS": "1"}
-    run = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True)
+    environment = os.environ | {
+        "PYTHONPATH": str(source),
+        "NUMBA_CACHE_DIR": str(cache),
+        "OMP_NUM_THREADS": "1",
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", CODE], env=environment, capture_output=True, text=True, check=True
+    )
     return float(run.stdout)
 
 
 def test_a_change_in_another_file_is_seen(tmp_path):
     source, cache = tmp_path / "source", tmp_path / "cache"
-    shutil.copytree(Path(sedil.__file__).parent, source / "sedil", ignore=shutil.ignore_patterns("*.nb?", "__pycache__"))
+    shutil.copytree(
+        Path(sedil.__file__).parent, source / "sedil", ignore=shutil.ignore_patterns("*.nb?", "__pycache__")
+    )
     before = run_with(source, cache)
     assert run_with(source, cache) == before
-    compiled = {file: file.stat().st_mtime_ns for file in cache.rglob("*.nbc")}
-    assert compiled
+    assert any(cache.rglob("*.nbc"))
     # The kernel is in lane_pursuit.py; what it is made of is here.
     support = source / "sedil/engines/fused/kernels/support.py"
     text = support.read_text()
@@ -145,7 +153,12 @@ np.savez(sys.argv[1], codes, cleaned, *learned.dictionary.factors, learned.histo
 def test_a_process_that_compiles_gives_the_bits_of_one_that_does_not(tmp_path):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     for name in ("compiling", "loading"):
-        subprocess.run([sys.executable, "-c", BITS, str(tmp_path / name)], env=environment, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", BITS, str(tmp_path / name)],
+            env=environment,
+            check=True,
+            capture_output=True,
+        )
     first, second = (np.load(tmp_path / f"{name}.npz") for name in ("compiling", "loading"))
     for name in first.files:
         np.testing.assert_array_equal(first[name], second[name])

@@ -169,9 +169,9 @@ def test_a_sample_that_overflows_does_not_spoil_the_next_one_in_its_lane(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = flat(random_patches(factors, 40, rng))
     expected = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    patches[: WIDTH] = 3e38
+    patches[:WIDTH] = 3e38
     found = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    np.testing.assert_array_equal(found[WIDTH :], expected[WIDTH :])
+    np.testing.assert_array_equal(found[WIDTH:], expected[WIDTH:])
 
 
 def test_descent_at_a_solution_takes_one_look(rng):

@@ -133,7 +133,9 @@ def correlate_patch(operator, descent):
     source = address(descent.target) if last == 0 else first
     multiply_axis(address(descent.patch), n_before, length, address(descent.last_factor), ONE, step, source)
     end = address(operator.analysis) + BYTES * (len(operator.analysis) - length * count)
-    multiply_earlier_axes(operator, end, operator.lengths, n_before, step, (first, second), address(descent.target))
+    multiply_earlier_axes(
+        operator, end, operator.lengths, n_before, step, (first, second), address(descent.target)
+    )
 
 
 @pasted
@@ -344,7 +346,10 @@ def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
 
 @kernel
 def descend_from_codes(operator, descent, stopping, patches, codes, gaps, looks):
-    """As `descend_from_zero`, from the codes at hand. A kernel of its own, as few need it and all would wait for it."""
+    """As `descend_from_zero`, from the codes at hand.
+
+    A kernel of its own, as few need it and all would wait for it.
+    """
     for sample in range(len(patches)):
         copy_patch(patches[sample], descent)
         size = start_from(operator, descent, codes[sample])

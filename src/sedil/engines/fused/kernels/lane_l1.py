@@ -1,4 +1,4 @@
-"""The l1 problem on lanes, by FISTA or ADMM: state, duality gaps, and the kernel that solves for all samples."""
+"""The l1 problem on lanes, by FISTA or ADMM: state, duality gaps, and the kernel for all samples."""
 
 from __future__ import annotations
 
@@ -167,9 +167,7 @@ def _advance(task):
 @pasted
 def _goes_on(task, lane):
     _, lanes, stopping, _, _, _, _, _, _ = task
-    return not (
-        lanes.gap[lane] <= stopping.tolerance or lanes.iteration[lane] >= stopping.max_iterations
-    )
+    return not (lanes.gap[lane] <= stopping.tolerance or lanes.iteration[lane] >= stopping.max_iterations)
 
 
 @pasted

@@ -1,8 +1,8 @@
 """Sums of products of all pairs of rows, written in LLVM's own vectors.
 
 ``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]`` for a few rows i and j and the lanes of one vector,
-all sums in registers. In plain loops over the lanes the cost of learning takes FIGURES_PAIRS times as long
-(`benchmarks/handwritten.py`).
+all sums in registers. In plain loops over the lanes the cost of learning takes 1.8 times as long
+(`benchmarks/handwritten.py`, `results/handwritten.csv`).
 
 Addresses are in bytes, distances in float32 values.
 """
@@ -17,7 +17,16 @@ from numba import types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from sedil.engines.fused.kernels.llvm import FLOAT, FUSED, INDEX, VECTOR, index, load, loop_variable, vector_pointer
+from sedil.engines.fused.kernels.llvm import (
+    FLOAT,
+    FUSED,
+    INDEX,
+    VECTOR,
+    index,
+    load,
+    loop_variable,
+    vector_pointer,
+)
 from sedil.engines.fused.kernels.memory import HAS_WIDE_VECTORS, LANES
 
 
@@ -52,7 +61,9 @@ def _pairs_of(n_left: int, n_right: int) -> Callable[..., None]:
     return pairs
 
 
-def _pointers(b: ir.IRBuilder, n_left: int, n_right: int, out: Any, out_i: Any, out_j: Any) -> list[list[Any]]:
+def _pointers(
+    b: ir.IRBuilder, n_left: int, n_right: int, out: Any, out_i: Any, out_j: Any
+) -> list[list[Any]]:
     """Where the sums of all pairs are kept."""
     out = b.inttoptr(out, FLOAT.as_pointer())
     return [
