@@ -83,6 +83,11 @@ def inner_product(left: Array, right: Array) -> float:
     return float(xp.sum(left * right, dtype=xp.float64))
 
 
+def is_on_processor(array: Array) -> bool:
+    """Whether an array lies in the memory of the processor, not on another device."""
+    return str(device_of(array)) == "cpu"
+
+
 def pack(samples: Array) -> Array:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)

@@ -6,6 +6,7 @@ import sys
 
 SCRIPT = """
 import importlib, pkgutil
+from numba.extending import is_jitted
 import numpy as np, sedil, sedil.engines.fused.kernels as fused
 
 patches = np.random.default_rng(0).standard_normal((40, 4, 4)).astype(np.float32)
@@ -17,7 +18,7 @@ sedil.denoise(patches.reshape(32, 20), 1.0, dictionary)
 sedil.learn(patches, (6, 6), max_iterations=2, random_state=0)
 for module in pkgutil.iter_modules(fused.__path__):
     for name, value in vars(importlib.import_module(f"sedil.engines.fused.kernels.{module.name}")).items():
-        for signature in getattr(value, "signatures", ())[1:]:
+        for signature in value.signatures[1:] if is_jitted(value) else ():
             print(module.name, name, signature)
 """
 

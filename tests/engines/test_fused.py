@@ -15,19 +15,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba import njit
-from sedil.coding.fused import MAX_LOOKS, solve_l1, solve_pursuit
-from sedil.engines.portable.pursuit import pursuit
 
 import sedil
 from sedil.arrays import pack, unpack
 from sedil.engines import choose_engine
+from sedil.engines.contract import Effort, PursuitCoding
+from sedil.engines.fused.engine import ENGINE
 from sedil.engines.fused.kernels import blocks, compilation
-from sedil.engines.fused.kernels.cost import Room
+from sedil.engines.fused.kernels.cost import CostWorkspace
+from sedil.engines.fused.kernels.memory import WIDTH
+from sedil.engines.fused.l1 import MAX_LOOKS, Task, solve_rows
 from sedil.engines.fused.training import FusedTrainingSet, from_blocks, to_blocks
 from sedil.engines.portable import products
 from sedil.engines.portable.admm import admm
 from sedil.engines.portable.fista import fista
 from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.omp import pursuit
 from sedil.engines.portable.refit import refit
 from sedil.engines.portable.training import PortableTrainingSet
 from sedil.learning.conjugate_gradient import advance, start
@@ -56,11 +59,40 @@ def flat(samples):
     return samples.reshape(len(samples), -1)
 
 
+def lasso(factors, patches, penalty, weights=None, mask=None):
+    """The problem of the portable engine, for packed patches."""
+    thresholds = penalty if weights is None else penalty * weights[..., None]
+    if mask is None:
+        return LassoProblem(factors, patches, thresholds)
+    known = (~mask).astype(patches.dtype)
+    return LassoProblem(factors, patches * known, thresholds, known)
+
+
+def solve_l1(
+    factors,
+    patches,
+    thresholds,
+    tolerance,
+    most,
+    known=None,
+    initial=None,
+    refits=0,
+    solver="fista",
+    threads=1,
+):
+    """Results of the fused engine, one row a sample."""
+    known = np.empty((0, patches.shape[1]), np.float32) if known is None else known.astype(np.float32)
+    effort = Effort(tolerance, most)
+    return solve_rows(
+        Task(factors, patches, thresholds, known, initial, effort, solver, refits), threads=threads
+    )
+
+
 @njit
-def both_products(operator, codes, patches, back, room):
+def both_products(operator, codes, patches, back, workspace):
     """Products that are called from kernels alone have no way in from Python."""
-    blocks.synthesize(operator, codes, patches, room)
-    blocks.analyze(operator, patches, back, room)
+    blocks.synthesize(operator, codes, patches, workspace)
+    blocks.analyze(operator, patches, back, workspace)
 
 
 @FEW
@@ -69,11 +101,11 @@ def test_products_agree(sizes, seed):
     rng = np.random.default_rng(seed)
     factors = random_factors(sizes, rng)
     operator = blocks.Operator.create(factors)
-    room = blocks.workspace(operator)
-    codes = rng.standard_normal((prod(operator.counts), blocks.WIDTH)).astype(np.float32)
-    patches = np.empty((prod(operator.lengths), blocks.WIDTH), np.float32)
+    workspace = blocks.block_workspace(operator)
+    codes = rng.standard_normal((prod(operator.counts), WIDTH)).astype(np.float32)
+    patches = np.empty((prod(operator.lengths), WIDTH), np.float32)
     back = np.empty_like(codes)
-    both_products(operator, codes, patches, back, room)
+    both_products(operator, codes, patches, back, workspace)
     expected = products.synthesize(factors, codes.reshape(*operator.counts, -1))
     np.testing.assert_allclose(patches, expected.reshape(patches.shape), atol=1e-4)
     expected = products.analyze(factors, patches.reshape(*operator.lengths, -1))
@@ -88,10 +120,10 @@ def test_l1_codes_agree(sizes, n, masked, seed):
     patches = random_patches(factors, n, rng)
     weights = rng.uniform(0.5, 2, [count for _, count in sizes]).astype(np.float32)
     mask = rng.random(patches.shape) < 0.3 if masked else None
-    problem = LassoProblem.create(factors, pack(patches), 0.4, weights, None if mask is None else pack(mask))
+    problem = lasso(factors, pack(patches), 0.4, weights, None if mask is None else pack(mask))
     known = None if mask is None else ~flat(mask)
     seen = patches if mask is None else np.where(mask, 0, patches)
-    expected = fista(problem, 1e-5, 40)
+    expected = fista(problem, Effort(1e-5, 40))
     found = solve_l1(factors, flat(seen), 0.4 * weights.ravel(), 1e-5, 40, known=known)
     np.testing.assert_allclose(found.codes, flat(unpack(expected.codes)), atol=5e-3)
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
@@ -103,7 +135,7 @@ def test_admm_codes_agree(sizes, n, seed):
     rng = np.random.default_rng(seed)
     factors = random_factors(sizes, rng)
     patches = random_patches(factors, n, rng)
-    expected = admm(LassoProblem.create(factors, pack(patches), 0.8), 1e-6, 40)
+    expected = admm(lasso(factors, pack(patches), 0.8), Effort(1e-6, 40))
     found = solve_l1(factors, flat(patches), 0.8, 1e-6, 40, solver="admm")
     np.testing.assert_allclose(found.codes, flat(unpack(expected.codes)), atol=5e-3)
     np.testing.assert_allclose(found.relative_gap, expected.relative_gap, atol=2e-3)
@@ -111,7 +143,7 @@ def test_admm_codes_agree(sizes, n, seed):
 
 def gaps_in_float64(factors, patches, thresholds, codes):
     matrix = sedil.SeparableDictionary(factors, normalize=True).as_matrix().astype(np.float64)
-    problem = LassoProblem.create([matrix], patches.T.astype(np.float64), 1.0, thresholds)
+    problem = lasso([matrix], patches.T.astype(np.float64), 1.0, thresholds)
     return problem.relative_gap(codes.T.astype(np.float64))
 
 
@@ -161,8 +193,8 @@ def test_lanes_of_odd_and_even_age_are_tested_for_restart_in_their_own_even_iter
     # 45 iterations make a look at the gaps every 9: lanes that take a new sample then are of other parity.
     found = solve_l1(factors, flat(patches), 0.1, 1e-2, 45)
     assert len(np.unique(found.n_iterations % 2)) == 2
-    problem = LassoProblem.create(factors, pack(patches), 0.1)
-    expected = fista(problem, 1e-2, 45, check_every=9).codes
+    problem = lasso(factors, pack(patches), 0.1)
+    expected = fista(problem, Effort(1e-2, 45), check_every=9).codes
     np.testing.assert_allclose(found.codes.T, expected.reshape(42, 100), atol=2e-3)
 
 
@@ -170,9 +202,9 @@ def test_a_sample_that_overflows_does_not_spoil_the_next_one_in_its_lane(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = flat(random_patches(factors, 40, rng))
     expected = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    patches[: blocks.WIDTH] = 3e38
+    patches[:WIDTH] = 3e38
     found = solve_l1(factors, patches, 0.3, 1e-3, 100).codes
-    np.testing.assert_array_equal(found[blocks.WIDTH :], expected[blocks.WIDTH :])
+    np.testing.assert_array_equal(found[WIDTH:], expected[WIDTH:])
 
 
 def test_descent_at_a_solution_takes_one_look(rng):
@@ -209,8 +241,8 @@ def test_refit_agrees(rng):
     factors = random_factors([(4, 7), (5, 6)], rng)
     patches = random_patches(factors, 50, rng)
     mask = rng.random(patches.shape) < 0.2
-    problem = LassoProblem.create(factors, pack(patches), 1.0, None, pack(mask))
-    expected = refit(problem, fista(problem, 1e-6, 500).codes)
+    problem = lasso(factors, pack(patches), 1.0, None, pack(mask))
+    expected = refit(problem, fista(problem, Effort(1e-6, 500)).codes, 30)
     seen, known = flat(np.where(mask, 0, patches)), ~flat(mask)
     found = solve_l1(factors, seen, 1.0, 1e-6, 500, known=known, refits=30)
     np.testing.assert_allclose(found.codes, flat(unpack(expected)), atol=2e-3)
@@ -223,8 +255,8 @@ def test_pursuit_agrees(sizes, n, seed):
     factors = random_factors(sizes, rng)
     patches = random_patches(factors, n, rng)
     most = max(prod(map(min, sizes)) // 2, 1)  # half the rank: dependent atoms could be exchanged
-    expected = flat(unpack(pursuit(factors, pack(patches), 0.8, most)))
-    found = solve_pursuit(factors, flat(patches), 0.8, most)
+    expected = flat(unpack(pursuit(factors, pack(patches), PursuitCoding(0.8, most))))
+    found = flat(ENGINE.pursue(factors, patches, PursuitCoding(0.8, most)))
     matrix = sedil.SeparableDictionary(factors).as_matrix()
     errors = [np.linalg.norm(flat(patches) - codes @ matrix.T, axis=1) for codes in (found, expected)]
     np.testing.assert_allclose(*errors, atol=0.05 * np.sqrt(patches[0].size))
@@ -286,9 +318,9 @@ def test_costs_gradients_and_steps_agree(sizes, n, seed):
         ]
 
 
-def test_room_holds_all_products_also_with_fewer_atoms_than_entries(rng):
+def test_workspace_holds_all_products_also_with_fewer_atoms_than_entries(rng):
     operator = blocks.Operator.create(random_factors([(3, 11), (9, 2)], rng))
-    assert Room.create(operator).between.shape[1] >= 11 * 9  # without the first factor
+    assert CostWorkspace.create(operator).halves.shape[1] >= 11 * 9  # without the first factor
 
 
 def test_learned_dictionaries_agree_and_threads_change_nothing(rng):
@@ -316,7 +348,7 @@ def test_engine_is_part_of_a_checkpoint(rng, tmp_path):
 def test_blocks_and_back(rng):
     samples = rng.standard_normal((70, 6)).astype(np.float32)
     stacked = to_blocks(samples)
-    assert stacked.shape == (3, 6, blocks.WIDTH)
+    assert stacked.shape == (3, 6, WIDTH)
     np.testing.assert_array_equal(from_blocks(stacked, 70), samples)
     assert not stacked[2, :, 70 - 64 :].any()
 

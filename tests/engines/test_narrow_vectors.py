@@ -7,9 +7,9 @@ import sys
 SCRIPT = """
 import llvmlite.binding as binding
 features, binding.get_host_cpu_features = binding.get_host_cpu_features, dict
-from sedil.engines.fused.kernels import llvm, tile
+from sedil.engines.fused.kernels import memory, tile
 binding.get_host_cpu_features = features  # Numba asks as well
-assert (llvm.LANES, tile.COLUMNS, llvm.WIDTH) == (8, 16, 32)
+assert (memory.LANES, tile.COLUMNS, memory.WIDTH) == (8, 16, 32)
 
 import numpy as np
 from sedil.engines import fused

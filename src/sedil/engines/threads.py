@@ -1,7 +1,7 @@
 """Threads over boxes of patches.
 
-BLAS is held to one thread inside: its own threads wait for each other on products this small, and are
-several times slower on a busy machine.
+BLAS and OpenMP are held to one thread inside: their own threads wait for each other on products this small,
+and are many times slower on a busy machine.
 """
 
 from __future__ import annotations
@@ -31,10 +31,17 @@ def thread_count(threads: int | None) -> int:
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
     """Results in the order of `items`, a few of them computed ahead."""
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
-    items = iter(items)
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
+    items, libraries = iter(items), ThreadpoolController()
+
+    def hold_openmp() -> None:
+        libraries.limit(limits=1, user_api="openmp")  # of this thread alone, and it ends with the pool
+
+    with (
+        libraries.limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(threads, initializer=hold_openmp) as pool,
+    ):
         waiting: list[Future[Result]] = [
             pool.submit(function, item) for item in islice(items, _WAITING_PER_THREAD * threads)
         ]

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import partial, reduce
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, zeros_of
+from sedil.arrays import Array, is_on_processor, zeros_of
 from sedil.engines.contract import BoxSums
 from sedil.engines.threads import parallel_map, thread_count
 from sedil.patch_grid import Box, PatchGrid
@@ -43,7 +43,7 @@ def second_pass(noisy: Array, estimate: Array, sigma: float, threads: int | None
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
     transform = xp.asarray(_transform(grid.patch_shape), dtype=noisy.dtype, device=device_of(noisy))
     work = partial(_filtered, grid, transform, noisy, estimate, _CAUTION * sigma**2)
-    n_threads = thread_count(threads) if is_numpy_array(noisy) else 1
+    n_threads = thread_count(threads) if is_on_processor(noisy) else 1
     for sums in parallel_map(work, grid.boxes(_BLOCKS_AT_A_TIME), n_threads):
         total[sums.extent] += sums.total
         weight[sums.extent] += sums.weight

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 
-from sedil.arrays import Array, zeros_of
+from sedil.arrays import Array, is_on_processor, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, PursuitCoding
 from sedil.engines.portable import products
 from sedil.engines.portable.fista import fista
@@ -21,13 +21,13 @@ _PATCHES_IN_CACHE = 512  # more of them leave the cache of a processor and run u
 
 
 def plan_boxes(cleaning: Cleaning, image: Array, max_memory: float, threads: int | None) -> BoxPlan:
-    """NumPy: small boxes, one a thread. Other libraries spread one large box over their device themselves."""
-    n_threads = thread_count(threads) if is_numpy_array(image) else 1
+    """On a processor small boxes, one a thread; on other devices boxes that fill the memory."""
+    n_threads = thread_count(threads) if is_on_processor(image) else 1
     n_atoms = prod(factor.shape[1] for factor in cleaning.factors)
     values_per_patch = _ARRAYS_PER_CODE * n_atoms + 4 * prod(cleaning.grid.patch_shape)
     bytes_per_patch = array_namespace(image).finfo(image.dtype).bits // 8 * values_per_patch
     affordable = int(max_memory / n_threads / bytes_per_patch)
-    return BoxPlan(min(affordable, _PATCHES_IN_CACHE) if is_numpy_array(image) else affordable, n_threads)
+    return BoxPlan(min(affordable, _PATCHES_IN_CACHE) if is_on_processor(image) else affordable, n_threads)
 
 
 def clean_box(cleaning: Cleaning, image: Array, box: Box) -> BoxSums:

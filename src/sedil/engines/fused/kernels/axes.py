@@ -13,8 +13,8 @@ def multiply_axes(matrix, rows, terms, axes, n_before, step, source, halves, tar
 
     Parameters
     ----------
-    matrix : where the first matrix begins; or where it ends, if the axes are taken backwards. The others follow
-        it, or come before it, in memory.
+    matrix : where the first matrix begins; or where it ends, if the axes are taken backwards. The others
+        follow it, or come before it, in memory.
     rows, terms : int64 arrays, sizes of the matrices of all axes
     axes : (first, stop, 1 or -1), the axes that are taken, as in `range`
     n_before, step : the array as it is before the first product: entries up to the first of these axes, and

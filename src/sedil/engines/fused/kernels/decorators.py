@@ -18,7 +18,7 @@ from sedil.engines.fused.kernels.cache import KernelCache
 from sedil.engines.fused.kernels.libraries import KernelCompiler
 
 # Without the GIL, so that threads run side by side; sums in any order, and no check for division by zero, as
-# either would forbid SIMD vectors.
+# either would forbid SIMD vectors; without counting references, as nothing goes away that kernels are given.
 _OPTIONS: dict[str, Any] = {
     "nopython": True,
     "nogil": True,
@@ -27,6 +27,14 @@ _OPTIONS: dict[str, Any] = {
     "no_cfunc_wrapper": True,
     "_nrt": False,
 }
+
+
+class Kernel(CPUDispatcher):
+    """A function that Python calls, kept on disk once it is compiled."""
+
+    def enable_caching(self) -> None:
+        """Keep what is compiled, as long as no source of the kernels changes."""
+        self._cache: Any = KernelCache.create(self.py_func)
 
 
 class Part(CPUDispatcher):
@@ -40,25 +48,26 @@ class Part(CPUDispatcher):
         )
 
 
-def kernel(function: Callable[..., Any], **options: Any) -> CPUDispatcher:
+def kernel(function: Callable[..., Any], **options: Any) -> Kernel:
     """Compile for calls from Python, and keep the result on disk."""
-    dispatcher = CPUDispatcher(function, targetoptions={**_OPTIONS, **options}, pipeline_class=KernelCompiler)
-    dispatcher._cache = KernelCache.create(function)
+    dispatcher = Kernel(function, targetoptions={**_OPTIONS, **options}, pipeline_class=KernelCompiler)
+    dispatcher.enable_caching()
     return dispatcher
 
 
-def _part(function: Callable[..., Any], **options: Any) -> Part:
+def inner(function: Callable[..., Any], **options: Any) -> Part:
+    """Compile for calls from kernels alone."""
     return Part(function, targetoptions={**_OPTIONS, "no_cpython_wrapper": True, **options})
 
 
-inner = _part  # called from kernels alone
-# For short ones with many arrays: to hand these over would take longer than the work itself.
-inlined = partial(_part, forceinline=True)
-allocating = partial(_part, _nrt=True)
+# For those that make arrays, which need counting.
+allocating_kernel, allocating = partial(kernel, _nrt=True), partial(inner, _nrt=True)
 # For those that do what they say in the order in which they say it; a product and a sum may be fused.
-ordered = partial(_part, fastmath={"contract"})
+ordered = partial(inner, fastmath={"contract"})
+# For short ones with many arrays: to hand these over would take longer than the work itself.
+inlined = partial(inner, forceinline=True)
 # For parts of one kernel: put together before anything is compiled.
-pasted = partial(_part, inline="always")
+pasted = partial(inner, inline="always")
 
 # A plain 1 is a type of its own to Numba: what gets it as an argument would be compiled once more for it.
 ONE = np.int64(1)

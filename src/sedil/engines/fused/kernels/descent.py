@@ -47,6 +47,7 @@ class Descent(NamedTuple):
     correlations : sheet: correlations with the residual
     is_used : sheet: whether an atom is among `used`
     excess : sheet: sizes of these correlations in units of their penalties
+    is_above : sheet: whether this is so large that the atom joins
     workspace : (2, ...), what lies between two products
     used : indices in the sheet of the atoms in use
     digits : (axes, most), their indices along each axis
@@ -66,6 +67,7 @@ class Descent(NamedTuple):
     correlations: np.ndarray
     is_used: np.ndarray
     excess: np.ndarray
+    is_above: np.ndarray
     workspace: np.ndarray
     used: np.ndarray
     digits: np.ndarray
@@ -99,6 +101,7 @@ class Descent(NamedTuple):
             correlations=aligned_zeros(rows * width),
             is_used=np.zeros(rows * width, np.bool_),
             excess=aligned_zeros(rows * width),
+            is_above=np.zeros(rows * width, np.bool_),
             workspace=aligned_zeros((2, max(partial, rows) * width)),
             used=np.zeros(most, np.int64),
             digits=np.zeros((len(counts), most), np.int64),
@@ -219,11 +222,14 @@ def add_violators(operator, descent, size, largest):
     """
     limit = np.float32(1) + _ENTRY * (largest - np.float32(1))
     slot, joined = 0, 0
-    for first in range(0, len(descent.target), LANES):
-        if not any_above(descent.excess, first, limit):
+    for atom in range(len(descent.excess)):
+        descent.is_above[atom] = descent.excess[atom] >= limit
+    words = descent.is_above.view(np.int64)  # eight atoms at a time, of which few are above
+    for word in range(len(words)):
+        if words[word] == 0:
             continue
-        for atom in range(first, first + LANES):
-            if descent.excess[atom] < limit or descent.is_used[atom]:
+        for atom in range(8 * word, 8 * word + 8):
+            if not descent.is_above[atom] or descent.is_used[atom]:
                 continue
             while slot < size and descent.coefficients[slot] != 0:
                 slot += 1
@@ -235,15 +241,6 @@ def add_violators(operator, descent, size, largest):
             slot, joined = slot + 1, joined + 1
             size = max(size, slot)
     return size, joined
-
-
-@inlined
-def any_above(values, first, limit):
-    """Whether one of the values of a vector reaches the limit."""
-    above = np.int32(0)
-    for entry in range(first, first + LANES):
-        above |= np.int32(values[entry] >= limit)
-    return above != 0
 
 
 @inlined
@@ -349,7 +346,10 @@ def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
 
 @kernel
 def descend_from_codes(operator, descent, stopping, patches, codes, gaps, looks):
-    """As `descend_from_zero`, from the codes at hand. A kernel of its own, as few need it and all would wait for it."""
+    """As `descend_from_zero`, from the codes at hand.
+
+    A kernel of its own, as few need it and all would wait for it.
+    """
     for sample in range(len(patches)):
         copy_patch(patches[sample], descent)
         size = start_from(operator, descent, codes[sample])

@@ -1,4 +1,4 @@
-"""The l1 problem on lanes, by FISTA or ADMM: state, duality gaps, and the kernel that solves for all samples."""
+"""The l1 problem on lanes, by FISTA or ADMM: state, duality gaps, and the kernel for all samples."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Where compiled code goes: a kernel is whole in itself.
 
-Numba makes machine code of each function on its own, and a second copy inside each caller, optimised once more
-there. Which of the two a call reaches is left to the order in which they come into a process, and as they add
-up in different orders, one process that compiles kernels and one that finds them on disk would differ in the
-last bits. So a kernel keeps its copies to itself.
+Numba makes machine code of each function on its own, and a second copy inside each caller, optimised once
+more there. Which of the two a call reaches is left to the order in which they come into a process, and as
+they add up in different orders, a process that compiles kernels and one that finds them on disk would differ
+in the last bits. So a kernel keeps its copies to itself.
 """
 
 from __future__ import annotations

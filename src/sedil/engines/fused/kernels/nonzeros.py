@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
-from sedil.engines.fused.kernels.decorators import kernel
+from sedil.engines.fused.kernels.decorators import allocating_kernel
 
 _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)
 
 
-@partial(kernel, _nrt=True)
+@allocating_kernel
 def take_nonzeros(rows, counts):
     """Values other than zero of float32 `rows` (n, columns), row by row, and their columns.
 
