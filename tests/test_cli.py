@@ -3,7 +3,6 @@ import signal
 import subprocess
 import sys
 import time
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -12,11 +11,6 @@ from typer.testing import CliRunner
 
 import sedil
 from sedil.cli import app
-from sedil.coding.sparse_code import METHODS
-from sedil.commands import denoise_command, learn_command, options
-from sedil.learning.defaults import PRESETS
-from sedil.learning.initial import STARTS
-from sedil.pretrained import FOR_VOLUMES, NAMES
 
 
 @pytest.fixture
@@ -408,14 +402,6 @@ def test_help_loads_few_modules_and_none_that_compute():
     assert len(ours.split()) < 20
     assert "sedil_studies" not in ours
     assert heavy == ""
-
-
-def test_what_the_help_offers_is_what_there_is():
-    """Names that are repeated in light modules, so that help does not load the others."""
-    assert get_args(denoise_command.Method) == tuple(METHODS)
-    assert get_args(learn_command.Start) == tuple(STARTS)
-    assert get_args(learn_command.Preset) == tuple(PRESETS)
-    assert options.SHIPPED == NAMES + FOR_VOLUMES
 
 
 # denoise

@@ -12,6 +12,8 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from array_api_compat import device as device_of
 
+from sedil.choices import Precision
+
 
 class Array(Protocol):
     """An array of any library that follows the array API standard: what all of them have."""
@@ -54,6 +56,8 @@ class Array(Protocol):
     def __floordiv__(self, other: Any, /) -> Any: ...
     def __and__(self, other: Any, /) -> Any: ...
     def __or__(self, other: Any, /) -> Any: ...
+    def __eq__(self, other: Any, /) -> Any: ...
+    def __ne__(self, other: Any, /) -> Any: ...
     def __lt__(self, other: Any, /) -> Any: ...
     def __le__(self, other: Any, /) -> Any: ...
     def __gt__(self, other: Any, /) -> Any: ...
@@ -88,13 +92,13 @@ def is_on_processor(array: Array) -> bool:
     return str(device_of(array)) == "cpu"
 
 
-def pack(samples: Array) -> Array:
+def pack(samples: AnyArray) -> AnyArray:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
     xp = array_namespace(samples)
     return contiguous(xp.moveaxis(samples, 0, -1))
 
 
-def unpack(packed: Array) -> Array:
+def unpack(packed: AnyArray) -> AnyArray:
     """Inverse of `pack`: ``(..., n) -> (n, ...)``."""
     xp = array_namespace(packed)
     return contiguous(xp.moveaxis(packed, -1, 0))
@@ -109,25 +113,25 @@ def to_numpy(array: Array) -> np.ndarray:
     return np.asarray(array)
 
 
-def in_precision(array: Array, dtype: str) -> Array:
+def in_precision(array: AnyArray, dtype: Precision) -> AnyArray:
     """The array in "float32" or "float64", of its own library and device; copied only if it differs."""
     xp = array_namespace(array)
     return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
-def detached(array: Array) -> Array:
+def detached(array: AnyArray) -> AnyArray:
     """The numbers alone: a tensor of torch that is part of a record of gradients is no longer."""
     return array.detach() if is_torch_array(array) else array
 
 
-def contiguous(array: Array) -> Array:
+def contiguous(array: AnyArray) -> AnyArray:
     """The array in row-major memory."""
     xp = array_namespace(array)
     # Flattening is the standard's one way to ask for row-major memory.
     return xp.reshape(xp.reshape(array, (-1,)), array.shape)
 
 
-def zeros_of(array: Array) -> Array:
+def zeros_of(array: AnyArray) -> AnyArray:
     """Zeros of the shape and kind of an array, in row-major memory whatever its own is."""
     return array_namespace(array).zeros(tuple(array.shape), dtype=array.dtype, device=device_of(array))
 

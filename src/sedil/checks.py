@@ -6,46 +6,50 @@ from collections.abc import Sequence
 from math import isfinite, prod
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, detached, in_precision, is_same_kind
+from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
+from sedil.choices import Precision
+
+Word = TypeVar("Word", bound=str)
 
 MAX_AXES = 4
-PRECISIONS = ("float32", "float64")
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 # What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
 # coherence barrier makes of all pairs of atoms in float64.
 _FACTOR_COPIES, _GRAM_COPIES, _MOST_BYTES = 8, 4, 4 * 2**30
 
 
-def as_real_array(values: Any, name: str) -> Array:
+def as_real_array(values: AnyArray, name: str) -> AnyArray:
     """`values` as a float32 or float64 array of its own library and device; never modified.
 
     Floats keep their precision (float16 becomes float32), integers and booleans become float64.
     """
     if isinstance(values, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill or drop the masked values first.")
+    array: Any = values
     if not is_array_api_obj(values):
         try:
-            values = np.asarray(values)
+            array = np.asarray(values)
         except ValueError as error:
             raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
-    if isinstance(values, np.ndarray) and values.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
-    values = detached(values)
-    xp = array_namespace(values)
-    if values.dtype in (xp.float32, xp.float64):
-        return values
-    if xp.isdtype(values.dtype, "complex floating"):
-        raise TypeError(f"{name} must hold real numbers, got dtype {values.dtype}.")
-    narrow = xp.isdtype(values.dtype, "real floating") and xp.finfo(values.dtype).bits < 32
-    return xp.astype(values, xp.float32 if narrow else xp.float64)
+    if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    array = detached(array)
+    xp = array_namespace(array)
+    if array.dtype in (xp.float32, xp.float64):
+        return array
+    if xp.isdtype(array.dtype, "complex floating"):
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    narrow = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits < 32
+    return xp.astype(array, xp.float32 if narrow else xp.float64)
 
 
-def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
+def as_working_array(values: AnyArray, name: str, dtype: Precision | None) -> AnyArray:
     """`values` in the precision to compute in, as an array of its own library and device; never modified.
 
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
@@ -65,7 +69,7 @@ def as_working_array(values: Any, name: str, dtype: str | None) -> Array:
     return working
 
 
-def floating_dtype(values: Any) -> str:
+def floating_dtype(values: Any) -> Precision:
     """The precision in which results for these values come back: theirs, and float32 for whole numbers."""
     array = values if is_array_api_obj(values) else np.asarray(values)
     xp = array_namespace(array)
@@ -73,7 +77,7 @@ def floating_dtype(values: Any) -> str:
     return "float64" if is_wide else "float32"
 
 
-def require_precision(dtype: str | None) -> None:
+def require_precision(dtype: Precision | None) -> None:
     """The name of a precision, or none given."""
     if dtype is not None:
         require_choice(dtype, "dtype", PRECISIONS)
@@ -151,8 +155,9 @@ def patch_lengths(patch_shape: int | Sequence[int], name: str = "patch_shape") -
 
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
     """One positive number of atoms per patch axis; a single number serves all axes."""
-    is_list = isinstance(n_atoms, Sequence | np.ndarray) and not isinstance(n_atoms, str)
-    counts = tuple(n_atoms) if is_list else (n_atoms,) * len(patch_shape)  # type: ignore[arg-type]
+    given: Any = n_atoms
+    is_list = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
+    counts = tuple(given) if is_list else (given,) * len(patch_shape)
     if len(counts) != len(patch_shape):
         raise ValueError(
             f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
@@ -161,7 +166,7 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
     for count in counts:
         if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
             raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms!r}.")
-    return tuple(int(count) for count in counts)  # type: ignore[arg-type]
+    return tuple(int(count) for count in counts)
 
 
 def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
@@ -197,7 +202,7 @@ def require_folder(path: str | Path) -> None:
         raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
 
 
-def require_mask(mask: Any, like: Array, *other_shapes: tuple[int, ...], name: str = "mask") -> Array:
+def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name: str = "mask") -> AnyArray:
     """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
     if isinstance(mask, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: give a plain one, for example {name}.filled(True).")
@@ -268,7 +273,7 @@ def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> Non
             )
 
 
-def require_choice(value: str, name: str, choices: Sequence[str]) -> str:
+def require_choice(value: Word, name: str, choices: Sequence[str]) -> Word:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)

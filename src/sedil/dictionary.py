@@ -19,7 +19,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
-from sedil.arrays import Array, pack, to_numpy, unpack
+from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
 from sedil.engines import choose_engine
 from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
@@ -79,7 +79,7 @@ class SeparableDictionary:
         threshold: float | None = None,
         info: Mapping[str, Any] | None = None,
     ) -> None:
-        self.factors = _checked_factors(factors, normalize)
+        self.factors: tuple[Any, ...] = _checked_factors(factors, normalize)
         self.patch_shape: tuple[int, ...] = tuple(factor.shape[0] for factor in self.factors)
         self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
         self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
@@ -88,13 +88,13 @@ class SeparableDictionary:
 
     # Applying it ---------------------------------------------------------------------------------
 
-    def synthesize(self, codes: Array) -> Array:
+    def synthesize(self, codes: AnyArray) -> AnyArray:
         """Patches from codes: ``(..., *n_atoms) -> (..., *patch_shape)``. Paper: Eq. (1), (3)."""
         codes = self.own_array(codes, "codes")
         checks.require_code_shape(codes, self.n_atoms)
         return self.apply(choose_engine(None, codes, self.n_atoms).synthesize, codes)
 
-    def analyze(self, patches: Array) -> Array:
+    def analyze(self, patches: AnyArray) -> AnyArray:
         """Inner products with all atoms: ``(..., *patch_shape) -> (..., *n_atoms)``.
 
         This is the adjoint of `synthesize`.
@@ -103,17 +103,17 @@ class SeparableDictionary:
         checks.require_patch_shape(patches, self.patch_shape)
         return self.apply(choose_engine(None, patches, self.n_atoms).analyze, patches)
 
-    def as_matrix(self) -> Array:
+    def as_matrix(self) -> Any:
         """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
         return reduce(_kronecker, self.factors)
 
-    def atoms(self) -> Array:
+    def atoms(self) -> Any:
         """All atoms as blocks, shape ``(prod(n_atoms), *patch_shape)``; the last axis varies fastest."""
         matrix = self.as_matrix()
         xp = array_namespace(matrix)
         return xp.reshape(xp.matrix_transpose(matrix), (-1, *self.patch_shape))
 
-    def apply(self, function: Callable[..., Array], samples: Array) -> Array:
+    def apply(self, function: Callable[..., Any], samples: AnyArray) -> AnyArray:
         """``function(factors, packed)`` over all leading axes of `samples` at once."""
         xp = array_namespace(samples)
         leading = samples.shape[: samples.ndim - len(self.factors)]
@@ -121,7 +121,7 @@ class SeparableDictionary:
         result = unpack(function(self.factors, pack(stack)))
         return xp.reshape(result, (*leading, *result.shape[1:]))
 
-    def own_array(self, values: Any, name: str) -> Array:
+    def own_array(self, values: AnyArray, name: str) -> AnyArray:
         """`values` in the precision of the dictionary; an error if of another library or device."""
         values = checks.as_real_array(values, name)
         checks.require_same_library(values, self.factors[0], name, "the dictionary")
@@ -147,7 +147,7 @@ class SeparableDictionary:
         barriers = [objective.coherence(factor) for factor in self.factors]
         pairs = [max(count * (count - 1) // 2, 1) for count in self.n_atoms]
         lower = max(barrier / n for barrier, n in zip(barriers, pairs, strict=True))
-        return tuple(sqrt(1 - exp(-bound)) for bound in (lower, max(barriers)))  # type: ignore[return-value]
+        return sqrt(1 - exp(-lower)), sqrt(1 - exp(-max(barriers)))
 
     # Moving, saving, showing ---------------------------------------------------------------------
 
@@ -279,7 +279,7 @@ def _checked_signal_shape(
     return shape
 
 
-def _checked_info(info: Mapping) -> dict[str, Any]:
+def _checked_info(info: Mapping[Any, Any]) -> dict[str, Any]:
     """A copy of `info`, down to its last list, if JSON can hold it."""
     for key, value in info.items():
         if not isinstance(key, str):
@@ -316,7 +316,7 @@ def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, 
     return tuple(checked)
 
 
-def _kronecker(left: Array, right: Array) -> Array:
+def _kronecker(left: AnyArray, right: Array) -> AnyArray:
     xp = array_namespace(left)
     blocks = left[:, None, :, None] * right[None, :, None, :]
     return xp.reshape(blocks, (left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]))

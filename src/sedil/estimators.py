@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,13 +13,12 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
 from sedil.checks import patch_lengths, require_count, require_positive
+from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
-from sedil.learning.defaults import PresetName, choose_atoms, smallest_coefficient
-from sedil.learning.initial import StartName
+from sedil.learning.defaults import choose_atoms, smallest_coefficient
 from sedil.learning.learn import learn
-from sedil.learning.metrics import MetricName
 from sedil.learning.minibatch import MiniBatchLearner
 from sedil.learning.result import History
 from sedil.objective import Weights
@@ -124,7 +123,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         progress: ProgressOption = False,
         engine: EngineName | None = None,
         threads: int | None = None,
-        dtype: Literal["float32", "float64"] | None = None,
+        dtype: Precision | None = None,
     ) -> None:
         self.patch_shape = patch_shape
         self.n_atoms = n_atoms

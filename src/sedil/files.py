@@ -38,7 +38,7 @@ _UNREADABLE = (
 )
 
 
-def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts: Mapping) -> None:
+def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
     """Write `arrays` and `facts` to `path` in one step: after a crash the old file is still whole.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 
 Box = tuple[np.ndarray, ...]  # first corners along each axis; the box holds all their combinations
 
@@ -84,12 +84,12 @@ class PatchGrid:
         offsets = np.ravel_multi_index(np.ix_(*map(np.arange, self.patch_shape)), shape).ravel()
         return corners, offsets
 
-    def touching(self, wanted: Array, box: Box) -> Array:
+    def touching(self, wanted: AnyArray, box: Box) -> AnyArray:
         """Which patches of a box hold a pixel where `wanted` is True, shape (n,)."""
         inside = self.extract(wanted, box)
         return array_namespace(wanted).any(inside, axis=tuple(range(1, inside.ndim)))
 
-    def extract(self, image: Array, box: Box) -> Array:
+    def extract(self, image: AnyArray, box: Box) -> AnyArray:
         """Patches of a box as a copy, shape (n, *patch_shape)."""
         xp = array_namespace(image)
         corners, offsets = self.flat_indices(image.shape, box)

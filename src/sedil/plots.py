@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sedil import mosaic
 from sedil.dictionary import SeparableDictionary
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from sedil.estimators import SeparableDictionaryLearning
     from sedil.learning.result import LearningResult
+
+Part = TypeVar("Part")
 
 
 def plot_atoms(
@@ -69,7 +71,7 @@ def plot_history(
     return ax
 
 
-def _part_of(value: Any, name: str, kind: type, words: str) -> Any:
+def _part_of(value: Any, name: str, kind: type[Part], words: str) -> Part:
     """The dictionary or the history of what was given, which may be it already."""
     if isinstance(value, kind):
         return value

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
 
+    from sedil.learning.result import Record
+
 _SECONDS_BETWEEN_DRAWINGS = 0.2  # in a notebook
 
 
@@ -35,7 +37,7 @@ class Progress(NamedTuple):
     done: int
     total: int | None
     unit: str
-    record: Any = None
+    record: Record | None = None
     factors: tuple[Any, ...] | None = None
 
 

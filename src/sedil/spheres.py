@@ -6,14 +6,14 @@ library that follows the array API standard. Products of such manifolds are in `
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
 import numpy as np
 
-from sedil.arrays import Array, namespace
+from sedil.arrays import AnyArray, Array, namespace
 
 
-def normalize(matrix: Array) -> Array:
+def normalize(matrix: AnyArray) -> AnyArray:
     """Scale each column to unit length (Paper: Eq. (5)); a zero column stays zero."""
     return matrix / _nonzero(_column_norms(matrix))
 
@@ -23,28 +23,28 @@ def random_point(shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray
     return normalize(rng.standard_normal(shape))
 
 
-def project(point: Array, matrix: Array) -> Array:
+def project(point: AnyArray, matrix: Array) -> AnyArray:
     """Orthogonal projection onto the tangent space at `point`. Paper: Eq. (22)."""
     return matrix - point * _column_dots(point, matrix)
 
 
-class Circles(NamedTuple):
+class Circles(NamedTuple, Generic[AnyArray]):
     """The great circles of all columns: where they begin, where they lead, and how fast they are walked.
 
     A column without speed has no direction either, and stays where it is.
     """
 
-    point: Array
-    unit: Array
-    speed: Array
+    point: AnyArray
+    unit: AnyArray
+    speed: AnyArray
 
     @classmethod
-    def along(cls, point: Array, direction: Array) -> Circles:
+    def along(cls, point: AnyArray, direction: AnyArray) -> Circles[AnyArray]:
         """From a point along a tangent vector."""
         speed = _column_norms(direction)
         return cls(point, direction / _nonzero(speed), speed)
 
-    def at(self, step: float) -> Array:
+    def at(self, step: float) -> AnyArray:
         """Where the walk leads. Paper: Eq. (25), (26).
 
         Deviation: columns are normalised at the end, so that rounding does not build up over
@@ -54,7 +54,7 @@ class Circles(NamedTuple):
         angle = step * self.speed
         return normalize(self.point * xp.cos(angle) + self.unit * xp.sin(angle))
 
-    def carry(self, step: float, *tangents: Array) -> tuple[Array, ...]:
+    def carry(self, step: float, *tangents: Array) -> tuple[AnyArray, ...]:
         """Carry tangent vectors along to where the walk leads, keeping lengths. Paper: Eq. (28), (29)."""
         xp = namespace(self.point)
         angle = step * self.speed
@@ -62,12 +62,12 @@ class Circles(NamedTuple):
         return tuple(tangent - _column_dots(tangent, self.unit) * turn for tangent in tangents)
 
 
-def geodesic(point: Array, direction: Array, step: float) -> Array:
+def geodesic(point: AnyArray, direction: AnyArray, step: float) -> AnyArray:
     """Walk each column along its great circle. Paper: Eq. (25), (26)."""
     return Circles.along(point, direction).at(step)
 
 
-def direction_to(point: Array, end: Array) -> Array:
+def direction_to(point: AnyArray, end: Array) -> AnyArray:
     """The tangent vector at `point` whose geodesic of length 1 leads to `end`: the inverse of Eq. (25), (26).
 
     Each column takes the shorter way; to its opposite all ways are equally long, and it stays.
@@ -94,17 +94,17 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
     return None
 
 
-def _column_dots(left: Array, right: Array) -> Array:
+def _column_dots(left: AnyArray, right: Array) -> AnyArray:
     xp = namespace(left)
     return xp.sum(left * right, axis=0, keepdims=True)
 
 
-def _column_norms(matrix: Array) -> Array:
+def _column_norms(matrix: AnyArray) -> AnyArray:
     xp = namespace(matrix)
     return xp.sqrt(_column_dots(matrix, matrix))
 
 
-def _nonzero(speed: Array) -> Array:
+def _nonzero(speed: AnyArray) -> AnyArray:
     """`speed` with ones in place of zeros: Eq. (25) and (28) leave a resting column where it is."""
     xp = namespace(speed)
     return xp.where(speed > 0, speed, xp.ones_like(speed))

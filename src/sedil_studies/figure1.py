@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import sedil
 from sedil import mosaic
+from sedil.choices import ShippedName
 from sedil.files import make_folder, replacing
 from sedil_studies.harness.running import Summary, Written
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PANELS = {"unstructured-8x8": "(a) Unstructured dictionary", "separable-8x8": "(b) Separable dictionary"}
+PANELS: dict[ShippedName, str] = {
+    "unstructured-8x8": "(a) Unstructured dictionary",
+    "separable-8x8": "(b) Separable dictionary",
+}
 _PIXELS_PER_ENTRY = 4
 _DPI = 200
 _GAP, _TITLE = 60, 70  # pixels between the panels and above them

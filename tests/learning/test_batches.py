@@ -143,7 +143,7 @@ def archive(folder):
         (lambda folder: iter([ROWS]), {"n_epochs": 2}, ValueError, r"but n_epochs is 2: pass a function"),
         (lambda folder: iter([ROWS]), {"mask": ROWS > 0}, TypeError, r"mark missing entries by NaN"),
         (lambda folder: ROWS, {"mask": ROWS}, TypeError, r"mask must be boolean, True where .* float64"),
-        (lambda folder: ROWS, {"mask": ROWS[1:] > 0}, ValueError, r"shape of the data, \(23, 2, 2\), got \(22,"),
+        (lambda folder: ROWS, {"mask": ROWS[1:] > 0}, ValueError, r"the data, \(23, 2, 2\), got \(22,"),
         (lambda folder: ROWS, {"mask": iter([ROWS > 0])}, ValueError, r"as many arrays .*, 1, got an iter"),
     ],
 )  # fmt: skip

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, pack, to_numpy, unpack
+from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.lasso import dot
@@ -85,8 +85,8 @@ class GaussianPrior(NamedTuple):
 
 
 def conditional_mean(
-    factors: Sequence[Array], prior: GaussianPrior, rest: Array, known: Array, effort: Effort
-) -> Array:
+    factors: Sequence[Array], prior: GaussianPrior, rest: AnyArray, known: Array, effort: Effort
+) -> AnyArray:
     """Expected signals less the mean, given their known entries. Paper: Eq. (35) with a Gaussian prior.
 
     With ``S = D (U U^T + diag(c)) D^T`` and M the known entries, it is ``S M (M S M + sigma^2)^-1 M rest``,
@@ -112,7 +112,7 @@ def conditional_mean(
     variances = prior.variances[..., None]
     mask = pack(xp.broadcast_to(known, rest.shape))
 
-    def covariance(signals: Array) -> Array:
+    def covariance(signals: Array) -> Any:
         codes = products.analyze(factors, signals)
         flat = xp.reshape(signals, (-1, signals.shape[-1]))
         together = xp.reshape(components @ (components.T @ flat), signals.shape)
@@ -134,7 +134,8 @@ class _Preconditioner:
     def __init__(self, components: Array, known: Array, mask: Array, floor: float) -> None:
         xp = array_namespace(components)
         self._components, self._mask, self._floor = components, mask, floor
-        grams = [to_numpy((components * row[:, None]).T @ components).astype(np.float64) for row in known]
+        rows = (known[k, ...] for k in range(known.shape[0]))
+        grams = [to_numpy((components * row[:, None]).T @ components).astype(np.float64) for row in rows]
         inverses = np.linalg.inv(np.stack(grams) + floor * np.eye(components.shape[1]))
         self._gains = xp.asarray(inverses, dtype=components.dtype, device=device_of(components))
 
@@ -149,7 +150,9 @@ class _Preconditioner:
         return (residual - share) / self._floor
 
 
-def _conjugate_gradients(system: Operator, precondition: Operator, right: Array, effort: Effort) -> Array:
+def _conjugate_gradients(
+    system: Operator, precondition: Operator, right: AnyArray, effort: Effort
+) -> AnyArray:
     """Solve ``system(x) = right`` for each sample on its own; packed. Samples that are done rest."""
     xp = array_namespace(right)
     solution, residual = xp.zeros_like(right), right
@@ -171,7 +174,7 @@ def _conjugate_gradients(system: Operator, precondition: Operator, right: Array,
     return solution
 
 
-def _ratio(top: Array, bottom: Array, where: Array) -> Array:
+def _ratio(top: AnyArray, bottom: Array, where: Array) -> AnyArray:
     """The quotient where it is wanted, zero elsewhere."""
     xp = array_namespace(top)
     return xp.where(where, top / xp.where(where, bottom, xp.ones_like(bottom)), xp.zeros_like(top))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 from sedil.engines import choose_engine
 from sedil.engines.contract import Effort, L1Problem
 
 
 def quick_codes(
     factors: Sequence[Array],
-    patches: Array,
+    patches: AnyArray,
     thresholds: float | Array,
     effort: Effort,
     known: Array | None = None,
-) -> Array:
+) -> AnyArray:
     """Codes (n, *n_atoms) of patches (n, *patch_shape) by FISTA, in one thread. Paper: Eq. (34), (35).
 
     Arguments as in `sedil.engines.contract.L1Problem`.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Literal
+from typing import Any, get_args
 from warnings import warn
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, in_precision, is_same_kind
+from sedil.arrays import AnyArray, Array, in_precision, is_same_kind
+from sedil.choices import CodingMethod, Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
 from sedil.engines.contract import Effort, Engine, L1Codes, L1Problem, PursuitCoding, Solver
 from sedil.pretrained import DictionaryLike, as_dictionary
 
-CodingMethod = Literal["refit", "l1", "pursuit"]
-METHODS: tuple[CodingMethod, ...] = ("refit", "l1", "pursuit")
-SOLVERS: tuple[Solver, ...] = ("fista", "admm", "descent")
+METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
+SOLVERS: tuple[Solver, ...] = get_args(Solver)
 REFIT_ITERATIONS = 30  # far more than the small supports need
 
 
@@ -38,10 +38,10 @@ def sparse_code(
     tolerance: float = 1e-4,
     max_iterations: int = 1000,
     sparse: bool = False,
-    dtype: Literal["float32", "float64"] | None = None,
+    dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
-) -> Array:
+) -> Any:
     r"""Sparse codes of patches over a dictionary, each patch on its own.
 
     With ``method="l1"``, the default, it solves the problem of Eq. (34),
@@ -157,7 +157,7 @@ def _in_kind_of(samples: Array, dictionary: SeparableDictionary) -> SeparableDic
     return dictionary.like(samples)
 
 
-def _stacked(samples: Array, shape: Sequence[int]) -> Array:
+def _stacked(samples: AnyArray, shape: Sequence[int]) -> AnyArray:
     """All leading axes as one, first."""
     xp = array_namespace(samples)
     return xp.reshape(samples, (prod(samples.shape[: samples.ndim - len(shape)]), *shape))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
+from sedil.choices import CodingMethod
 from sedil.commands.failures import Failures
 from sedil.commands.options import Dictionary, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
@@ -17,8 +18,6 @@ from sedil.terminal import bar, clear_errors, console, counted
 if TYPE_CHECKING:
     from sedil.file_jobs.denoise_files import DenoiseSettings, NoiseLevel, Outcome
     from sedil.file_jobs.job_planning import FileJob
-
-Method = Literal["refit", "l1", "pursuit"]
 
 
 class DenoiseCommand(TyperCommand):
@@ -60,7 +59,7 @@ def denoise(
         ),
     ] = None,
     dictionary: Dictionary = None,
-    method: Annotated[Method, typer.Option(help="How patches are coded.")] = "refit",
+    method: Annotated[CodingMethod, typer.Option(help="How patches are coded.")] = "refit",
     stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
     compare: Annotated[
         Path | None,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import sedil
+from sedil.choices import PresetName, StartName
 from sedil.commands.failures import Failures
 from sedil.commands.options import Force, Threads
 from sedil.commands.output_paths import is_among, require_usable, require_usable_picture
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 _PATCHES, _STREAMED_PATCHES = 20_000, 100_000
 _ITERATIONS = 500
 _BATCH_SIZE = 1000
-
-Start = Literal["random", "odct", "data"]
-Preset = Literal["data", "paper"]
 
 
 def _lengths(text: str) -> tuple[int, ...]:
@@ -89,8 +87,8 @@ def learn(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="How often the patches of --minibatch are gone through.")
     ] = None,
-    initial: Annotated[Start, typer.Option(help="Atoms to start from.")] = "random",
-    preset: Annotated[Preset, typer.Option(help="Where the weights of the cost come from.")] = "data",
+    initial: Annotated[StartName, typer.Option(help="Atoms to start from.")] = "random",
+    preset: Annotated[PresetName, typer.Option(help="Where the weights of the cost come from.")] = "data",
     unstructured: Annotated[
         bool, typer.Option("--unstructured", help="One ordinary dictionary over whole patches.")
     ] = False,

@@ -25,9 +25,7 @@ _MOST_SHOWN = 5  # entries of a list
 def show(
     dictionary: Annotated[
         Path,
-        typer.Argument(
-            help=f"A dictionary saved by sedil, or one of {', '.join(SHIPPED)}.", metavar="DICT.npz"
-        ),
+        typer.Argument(help=f"A dictionary saved by sedil, or one of {SHIPPED}.", metavar="DICT.npz"),
     ],
     picture: Annotated[
         Path | None,

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Literal
+from typing import Literal, get_args
 
 from sedil.arrays import Array
 from sedil.engines.contract import Engine
 
+# Packages here whose `ENGINE` keeps the contract, the most wanted first. The last one takes all arrays.
 EngineName = Literal["fused", "portable"]
-
-# Packages with an `ENGINE` that keeps the contract, the most wanted first. The last one takes all arrays.
-ENGINES = {
-    "fused": "sedil.engines.fused",
-    "portable": "sedil.engines.portable",
-}
+ENGINES: dict[str, str] = {name: f"sedil.engines.{name}" for name in get_args(EngineName)}
 
 
-def choose_engine(name: str | None, array: Array, n_atoms: Sequence[int], *, masked: bool = False) -> Engine:
+def choose_engine(
+    name: EngineName | None, array: Array, n_atoms: Sequence[int], *, masked: bool = False
+) -> Engine:
     """The engine of that name; without a name the first that suits the array and the dictionary.
 
     Parameters

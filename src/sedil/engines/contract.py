@@ -2,7 +2,7 @@
 
 An algorithm says what is computed, an engine how. Algorithms are written once, against this page, and get
 their engine from `sedil.engines.choose_engine`; an engine never calls an algorithm back. To add one, write a
-package with an `ENGINE` that has these operations, and add its line in `sedil.engines.choice`.
+package with an `ENGINE` that has these operations, and add its name in `sedil.engines.choice`.
 
 Shapes, here and everywhere: patches ``(n, *patch_shape)``, codes ``(n, *n_atoms)``, ``factors[k]`` of shape
 ``(patch_shape[k], n_atoms[k])`` with columns of unit length. *Packed* arrays have their samples last instead.
@@ -18,6 +18,11 @@ from sedil.arrays import Array
 from sedil.patch_grid import Box, PatchGrid
 
 Solver = Literal["fista", "admm", "descent"]
+
+# Arrays of a library that the engine takes, and inside a training set in its own layout: one engine works on
+# all of them, another on NumPy's alone, and each says which in its own annotations.
+OwnArray = Any
+Factors = Sequence[OwnArray]
 
 
 class Effort(NamedTuple):
@@ -54,11 +59,11 @@ class L1Problem(NamedTuple):
         Codes to start from. Default: zero.
     """
 
-    factors: Sequence[Array]
-    patches: Array
-    thresholds: float | Array
-    known: Array | None = None
-    initial: Array | None = None
+    factors: Factors
+    patches: OwnArray
+    thresholds: float | OwnArray
+    known: OwnArray | None = None
+    initial: OwnArray | None = None
 
 
 class L1Codes(NamedTuple):
@@ -74,7 +79,7 @@ class L1Codes(NamedTuple):
     """
 
     codes: Any
-    relative_gap: Array
+    relative_gap: OwnArray
     n_iterations: int
 
 
@@ -106,10 +111,10 @@ class Cleaning(NamedTuple):
         Patches that hold none of its pixels are left out. Default: all patches count.
     """
 
-    factors: Sequence[Array]
+    factors: Factors
     grid: PatchGrid
     coding: L1Coding | PursuitCoding
-    wanted: Array | None = None
+    wanted: OwnArray | None = None
 
 
 class BoxSums(NamedTuple):
@@ -124,8 +129,8 @@ class BoxSums(NamedTuple):
     """
 
     extent: tuple[slice, ...]
-    total: Array
-    weight: Array
+    total: OwnArray
+    weight: OwnArray
     n_patches: int
 
 
@@ -160,9 +165,9 @@ class CodesGradient(NamedTuple):
         direction.
     """
 
-    codes: Array
-    gradient: Array
-    factor_gradients: tuple[Array, ...]
+    codes: OwnArray
+    gradient: OwnArray
+    factor_gradients: tuple[OwnArray, ...]
     new_squared: float
     new_dot_old: float
     direction_dot_new: float
@@ -184,22 +189,22 @@ class TrainingSet(Protocol):
 
     n_samples: int
 
-    def correlations(self, factors: Sequence[Array]) -> Array:
+    def correlations(self, factors: Factors) -> OwnArray:
         """Codes ``A^T S B``: inner products of all patches with all atoms."""
 
-    def sparse_codes(self, factors: Sequence[Array], penalty: float, effort: Effort) -> Array:
+    def sparse_codes(self, factors: Factors, penalty: float, effort: Effort) -> OwnArray:
         """Codes of Eq. (34), by FISTA."""
 
-    def export_codes(self, codes: Array) -> Array:
+    def export_codes(self, codes: OwnArray) -> OwnArray:
         """Codes of shape (n, *n_atoms)."""
 
     def cost_along(
-        self, factors: Sequence[Array], codes: Array, direction: Array, step: float, penalty: LogPenalty
+        self, factors: Factors, codes: OwnArray, direction: OwnArray, step: float, penalty: LogPenalty
     ) -> Trial:
         """The cost with these factors at ``codes + step * direction``; nothing is changed."""
 
     def gradient_after(
-        self, trial: Trial, gradient: Array, penalty: LogPenalty, codes_weight: float
+        self, trial: Trial, gradient: OwnArray, penalty: LogPenalty, codes_weight: float
     ) -> CodesGradient:
         """The gradient where `trial` was made; `gradient` is the one where its line began.
 
@@ -208,18 +213,18 @@ class TrainingSet(Protocol):
 
     def cost_and_gradient(
         self,
-        factors: Sequence[Array],
-        codes: Array,
+        factors: Factors,
+        codes: OwnArray,
         penalty: LogPenalty,
         codes_weight: float,
-        spare: Array | None = None,
+        spare: OwnArray | None = None,
     ) -> tuple[Trial, CodesGradient]:
         """Both at the point where a run begins; the products with old gradient and direction are zero.
 
         `spare` is an array like the codes, no longer needed, that an engine may put the gradient into.
         """
 
-    def turn(self, gradient: Array, direction: Array, beta: float) -> Array:
+    def turn(self, gradient: OwnArray, direction: OwnArray, beta: float) -> OwnArray:
         """``beta * direction - gradient``. Paper: Eq. (31). The array of the direction may be reused."""
 
 
@@ -236,10 +241,10 @@ class Engine(Protocol):
 
     # Products
 
-    def synthesize(self, factors: Sequence[Array], codes: Array) -> Array:
+    def synthesize(self, factors: Factors, codes: OwnArray) -> OwnArray:
         """Packed patches from packed codes, ``(*n_atoms, n) -> (*patch_shape, n)``. Paper: Eq. (3)."""
 
-    def analyze(self, factors: Sequence[Array], patches: Array) -> Array:
+    def analyze(self, factors: Factors, patches: OwnArray) -> OwnArray:
         """Inner products with all atoms, ``(*patch_shape, n) -> (*n_atoms, n)``: the adjoint."""
 
     # Sparse codes
@@ -261,8 +266,8 @@ class Engine(Protocol):
 
     def pursue(
         self,
-        factors: Sequence[Array],
-        patches: Array,
+        factors: Factors,
+        patches: OwnArray,
         coding: PursuitCoding,
         *,
         sparse: bool = False,
@@ -272,15 +277,17 @@ class Engine(Protocol):
 
     # Images
 
-    def plan_boxes(self, cleaning: Cleaning, image: Array, max_memory: float, threads: int | None) -> BoxPlan:
+    def plan_boxes(
+        self, cleaning: Cleaning, image: OwnArray, max_memory: float, threads: int | None
+    ) -> BoxPlan:
         """Boxes for `clean_box` that suit it; with `max_memory` bytes for all of them at a time."""
 
-    def clean_box(self, cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
+    def clean_box(self, cleaning: Cleaning, image: OwnArray, box: Box) -> BoxSums:
         """Weighted sums over the cleaned patches of a box; one of k atoms has the weight ``1 / (1 + k)``."""
 
     # Learning
 
     def training_set(
-        self, patches: Array, n_atoms: Sequence[int], mask: Array | None, threads: int | None
+        self, patches: OwnArray, n_atoms: Sequence[int], mask: OwnArray | None, threads: int | None
     ) -> TrainingSet:
         """Patches (n, *patch_shape) to learn from; `mask` is True where entries are missing and hold zero."""

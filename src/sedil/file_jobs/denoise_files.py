@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.coding.sparse_code import CodingMethod
+from sedil.choices import CodingMethod
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
 from sedil.file_jobs.job_planning import FileJob

@@ -118,8 +118,9 @@ def read_tiff(path: Path) -> TiffContent:
             pixels = _negative(pixels)
         if page.samplesperpixel > 1 and page.planarconfig == _SEPARATE_PLANES:
             pixels = np.moveaxis(pixels, 0, -1)
-    upright = _UPRIGHT.get(tags.get(_ORIENTATION, 1), lambda pixels: pixels)
-    return TiffContent(np.ascontiguousarray(upright(pixels)), tags.get(_ICC_PROFILE))
+    turn = _UPRIGHT.get(tags.get(_ORIENTATION, 1))
+    upright = pixels if turn is None else turn(pixels)
+    return TiffContent(np.ascontiguousarray(upright), tags.get(_ICC_PROFILE))
 
 
 @contextmanager

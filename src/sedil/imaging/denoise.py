@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import sqrt
-from typing import Literal
 
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, variance
-from sedil.coding.sparse_code import METHODS, CodingMethod
+from sedil.arrays import AnyArray, Array, variance
+from sedil.choices import CodingMethod, Precision
+from sedil.coding.sparse_code import METHODS
 from sedil.engines import EngineName
 from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
@@ -27,7 +27,7 @@ _MOST_GRAIN = 0.3
 
 
 def denoise(
-    image: Array,
+    image: AnyArray,
     sigma: float | None = None,
     dictionary: DictionaryLike | None = None,
     *,
@@ -36,11 +36,11 @@ def denoise(
     stride: int = 1,
     channel_axis: int | None = None,
     max_memory: float = 512e6,
-    dtype: Literal["float32", "float64"] | None = None,
+    dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
     progress: ProgressOption = False,
-) -> Array:
+) -> AnyArray:
     """Remove white Gaussian noise from an image.
 
     Each patch, without its mean, is coded sparsely over the dictionary; the cleaned patches are averaged
@@ -151,7 +151,7 @@ def _checked_sigma(sigma: float, pixels: Array) -> float:
     return sigma
 
 
-def _with_grain(estimate: Array, noisy: Array, sigma: float) -> Array:
+def _with_grain(estimate: AnyArray, noisy: Array, sigma: float) -> AnyArray:
     """Mix in as much of the noisy image as its fine grain is worth, by variance."""
     contrast = sqrt(max(variance(noisy) - sigma**2, 0.0))
     share = min((_GRAIN * contrast / sigma) ** 2, _MOST_GRAIN)

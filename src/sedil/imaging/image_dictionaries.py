@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sedil import checks
 from sedil.analytic import odct
 from sedil.arrays import Array
-from sedil.coding.sparse_code import CodingMethod
+from sedil.choices import CodingMethod, ShippedName
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Cleaning, Effort, L1Coding, PursuitCoding
 from sedil.patch_grid import PatchGrid
@@ -24,6 +24,12 @@ _REFIT_PENALTY = 3.2
 SUPPORT_EFFORT = Effort(tolerance=1e-3, max_iterations=100, max_looks=8)
 _L1_EFFORT = Effort(tolerance=1e-3, max_iterations=200, max_looks=30)
 REFIT_ITERATIONS = 12
+# With the sides of their patches, and how many strides these are apart.
+_SEPARABLE: tuple[tuple[ShippedName, int, int], ...] = (
+    ("separable-8x8", 8, 1),
+    ("separable-12x12", 12, 1),
+    ("separable-16x16", 16, 2),
+)
 
 
 class Vote(NamedTuple):
@@ -55,8 +61,8 @@ def learned_votes(shape: tuple[int, ...]) -> list[Vote]:
             f"dictionary=sedil.odct({(8,) * len(shape)}, 16), or channel_axis for colour."
         )
     return [
-        Vote(shipped_dictionary(f"separable-{side}x{side}"), strides)
-        for side, strides in ((8, 1), (12, 1), (16, 2))
+        Vote(shipped_dictionary(name), strides)
+        for name, side, strides in _SEPARABLE
         if side <= max(min(shape), 8)
     ]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, detached
+from sedil.arrays import AnyArray, Array, detached
+from sedil.choices import InpaintingMode, Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.imaging.channels import join_channels, split_channels
@@ -22,12 +23,11 @@ from sedil.imaging.whole_inpainting import fill_whole
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
-InpaintingMode = Literal["patches", "whole"]
-MODES: tuple[InpaintingMode, ...] = ("patches", "whole")
+MODES: tuple[InpaintingMode, ...] = get_args(InpaintingMode)
 
 
 def inpaint(
-    image: Array,
+    image: AnyArray,
     mask: Array | None = None,
     dictionary: DictionaryLike | None = None,
     *,
@@ -37,11 +37,11 @@ def inpaint(
     passes: int | None = None,
     stride: int | None = None,
     max_memory: float = 512e6,
-    dtype: Literal["float32", "float64"] | None = None,
+    dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
     progress: ProgressOption = False,
-) -> Array:
+) -> AnyArray:
     """Fill the missing pixels of an image; known pixels are returned untouched.
 
     An image as large as a patch is coded as a whole, by its known pixels alone, as in the paper's Eq. (35).
@@ -165,7 +165,7 @@ def _fill_wholes(parts: _Parts, dictionary: SeparableDictionary, threads: int | 
     return [filled[k, ...] for k in range(filled.shape[0])]
 
 
-def _image_and_missing(image: Array, mask: Array | None, channel_axis: int | None) -> tuple[Array, Array]:
+def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None) -> tuple[Any, Array]:
     """The image as a plain array, and a mask of its shape; masked values of `numpy.ma` are missing too."""
     masked = None
     if isinstance(image, np.ma.MaskedArray):

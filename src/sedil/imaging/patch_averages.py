@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray
 from sedil.engines import EngineName, choose_engine
 from sedil.engines.contract import Cleaning
 from sedil.engines.threads import parallel_map
@@ -36,7 +36,7 @@ class PatchCounter:
         self._report(Progress(self._done, self._total, "patches"))
 
 
-def mean_over_patches(image: Array, cleanings: Sequence[Cleaning], means: Means) -> Array:
+def mean_over_patches(image: AnyArray, cleanings: Sequence[Cleaning], means: Means) -> AnyArray:
     """Weighted mean of all patches of one grey image, whatever dictionary has cleaned them."""
     xp = array_namespace(image)
     total, weight = xp.zeros_like(image), xp.zeros_like(image)
@@ -48,7 +48,7 @@ def mean_over_patches(image: Array, cleanings: Sequence[Cleaning], means: Means)
     return total / weight
 
 
-def sums_over_patches(image: Array, cleaning: Cleaning, means: Means) -> tuple[Array, Array]:
+def sums_over_patches(image: AnyArray, cleaning: Cleaning, means: Means) -> tuple[AnyArray, AnyArray]:
     """Weighted cleaned patches, and weights, of one grey image, box by box: extract, code, add up."""
     xp = array_namespace(image)
     engine = choose_engine(means.engine, image, [factor.shape[1] for factor in cleaning.factors])

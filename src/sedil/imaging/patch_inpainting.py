@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 
-from sedil.arrays import Array, variance
+from sedil.arrays import AnyArray, Array, variance
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Cleaning
 from sedil.imaging.image_dictionaries import image_coding, image_patch_shape
@@ -74,8 +74,8 @@ def plan_passes(
 
 
 def fill_by_patches(
-    channel: Array, missing: Array, passes: Sequence[Pass], sigma: float, means: Means
-) -> Array:
+    channel: AnyArray, missing: Array, passes: Sequence[Pass], sigma: float, means: Means
+) -> AnyArray:
     r"""Fill the missing pixels of one grey image with what is sparse in all patches. Paper: Eq. (35).
 
     The paper fills one patch; here they overlap. A step :math:`x + M (s - x)`, then cleaning all patches of

@@ -8,7 +8,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array
+from sedil.arrays import AnyArray
 
 
 def sample_patches(
@@ -54,7 +54,7 @@ def sample_patches(
     return patches
 
 
-def normalize_patches(patches: Array, *, unit_length: bool = True) -> Array:
+def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArray:
     """Remove each patch's mean, drop flat patches and scale the rest to unit length. Paper: Sec. 5.
 
     Parameters

@@ -7,10 +7,11 @@ from typing import Any
 from array_api_compat import array_namespace, is_numpy_array
 
 from sedil import checks
-from sedil.arrays import Array, contiguous, detached
+from sedil.arrays import AnyArray, Array, contiguous, detached
+from sedil.choices import Precision
 
 
-def as_pixels(image: Array, dtype: str | None) -> Array:
+def as_pixels(image: AnyArray, dtype: Precision | None) -> AnyArray:
     """The image as a new array in row-major memory, in the precision that is computed in.
 
     The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
@@ -22,17 +23,17 @@ def as_pixels(image: Array, dtype: str | None) -> Array:
     return contiguous(xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True))
 
 
-def copied(image: Array) -> Array:
+def copied(image: AnyArray) -> AnyArray:
     """The image itself, as a new array."""
     return array_namespace(image).asarray(detached(image), copy=True)
 
 
-def like_image(values: Array, image: Array) -> Array:
+def like_image(values: AnyArray, image: Array) -> AnyArray:
     """Values in the type of the image: integers rounded and clipped to their range."""
     return as_type(values, image.dtype)
 
 
-def as_type(values: Array, dtype: Any) -> Array:
+def as_type(values: AnyArray, dtype: Any) -> AnyArray:
     """Values in a type of their library: integers rounded and clipped to its range."""
     xp = array_namespace(values)
     if xp.isdtype(dtype, "bool"):

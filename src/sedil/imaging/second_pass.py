@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, is_on_processor, zeros_of
+from sedil.arrays import AnyArray, Array, is_on_processor, zeros_of
 from sedil.engines.contract import BoxSums
 from sedil.engines.threads import parallel_map, thread_count
 from sedil.patch_grid import Box, PatchGrid
@@ -22,7 +22,7 @@ _CAUTION = 1.25  # the estimate still holds some noise, which is not signal
 _BLOCKS_AT_A_TIME = 16_384  # their transforms, some 20 MB a thread, stay near the processor
 
 
-def second_pass(noisy: Array, estimate: Array, sigma: float, threads: int | None = None) -> Array:
+def second_pass(noisy: AnyArray, estimate: Array, sigma: float, threads: int | None = None) -> AnyArray:
     """The noisy volume, each frequency of each block weighed by its share of signal in the estimate.
 
     Parameters

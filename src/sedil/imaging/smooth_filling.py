@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 
 _MAX_ITERATIONS = 30
 _RELATIVE_RESIDUAL = 0.01  # less changes the PSNR on photographs by less than 0.01 dB
 
 
-def fill_smoothly(image: Array, missing: Array) -> Array:
+def fill_smoothly(image: AnyArray, missing: Array) -> AnyArray:
     r"""Fill the missing pixels so that the image bends as little as possible.
 
     It minimises :math:`\|\Delta x\|^2` over the missing pixels, the biharmonic equation, by conjugate
@@ -40,7 +40,7 @@ def fill_smoothly(image: Array, missing: Array) -> Array:
     return _least_bending(xp.where(missing, _doubled(coarse, image.shape), image), missing)
 
 
-def _halved(values: Array) -> Array:
+def _halved(values: AnyArray) -> AnyArray:
     """Sums over blocks of two along each axis."""
     xp = array_namespace(values)
     for axis, side in enumerate(values.shape):
@@ -52,7 +52,7 @@ def _halved(values: Array) -> Array:
     return xp.sum(pairs, axis=tuple(range(1, pairs.ndim, 2)))
 
 
-def _doubled(values: Array, shape: Sequence[int]) -> Array:
+def _doubled(values: AnyArray, shape: Sequence[int]) -> AnyArray:
     """Each pixel as a block of two along each axis, cut to `shape`."""
     xp = array_namespace(values)
     for axis in range(values.ndim):
@@ -60,7 +60,7 @@ def _doubled(values: Array, shape: Sequence[int]) -> Array:
     return values[tuple(slice(side) for side in shape)]
 
 
-def _least_bending(image: Array, missing: Array) -> Array:
+def _least_bending(image: AnyArray, missing: Array) -> AnyArray:
     """Conjugate gradients for the missing pixels, from those of `image` and in place."""
     xp = array_namespace(image)
     free = xp.astype(missing, image.dtype)
@@ -81,12 +81,12 @@ def _least_bending(image: Array, missing: Array) -> Array:
     return image
 
 
-def _dot(left: Array, right: Array) -> Array:
+def _dot(left: AnyArray, right: Array) -> AnyArray:
     xp = array_namespace(left)
     return xp.vecdot(xp.reshape(left, (-1,)), xp.reshape(right, (-1,)))
 
 
-def _laplacian(values: Array) -> Array:
+def _laplacian(values: AnyArray) -> AnyArray:
     """Sum of second differences, with reflection at the border; it is its own adjoint."""
     xp = array_namespace(values)
     result = xp.zeros_like(values)

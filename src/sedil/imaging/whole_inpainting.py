@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import Array, is_same_kind
+from sedil.arrays import AnyArray, Array, is_same_kind
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
 from sedil.coding.quick_codes import quick_codes
 from sedil.dictionary import SeparableDictionary
@@ -21,7 +22,7 @@ _CHUNK = 64  # signals at a time: the codes of 64x64 signals then take some mega
 
 def fill_whole(
     dictionary: DictionaryLike,
-    signals: Array,
+    signals: AnyArray,
     masks: Array,
     *,
     prior: LaplacePrior | GaussianPrior | None = None,
@@ -29,7 +30,7 @@ def fill_whole(
     tolerance: float = 1e-3,
     max_iterations: int = 100,
     threads: int | None = None,
-) -> Array:
+) -> AnyArray:
     r"""Fill the missing entries of whole signals, each coded as one patch. Paper: Eq. (35).
 
     .. math:: \min_x \tfrac12 \|M (D x - s)\|^2 + \text{penalty} \|x\|_1 ,
@@ -97,7 +98,7 @@ def fill_whole(
     stack = xp.reshape(dictionary.own_array(blank, "signals"), (-1, *dictionary.patch_shape))
     known = xp.reshape(xp.astype(~masks, stack.dtype), (-1, *dictionary.patch_shape))
     if prior is None:
-        estimate: Callable = partial(_by_sparsity, dictionary, penalty, effort)
+        estimate: Callable[..., Any] = partial(_by_sparsity, dictionary, penalty, effort)
     else:
         estimate = partial(_by_prior, dictionary, prior, effort)
 
@@ -111,8 +112,8 @@ def fill_whole(
 
 
 def _by_sparsity(
-    dictionary: SeparableDictionary, penalty: float, effort: Effort, signals: Array, known: Array
-) -> Array:
+    dictionary: SeparableDictionary, penalty: float, effort: Effort, signals: AnyArray, known: Array
+) -> AnyArray:
     """Whole signals, each coded about the mean of its known entries and in units of their deviation."""
     xp = array_namespace(signals)
     axes = tuple(range(1, signals.ndim))
@@ -130,9 +131,9 @@ def _by_prior(
     dictionary: SeparableDictionary,
     prior: LaplacePrior | GaussianPrior,
     effort: Effort,
-    signals: Array,
+    signals: AnyArray,
     known: Array,
-) -> Array:
+) -> AnyArray:
     """Whole signals of the most likely codes."""
     rest = (signals - prior.mean) * known
     if isinstance(prior, GaussianPrior):

@@ -17,7 +17,7 @@ from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
 
 from sedil import checks
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 
 # Above this many rows an epoch shuffles runs of neighbouring rows: the order stays small, and disks like it.
 _MOST_RUNS = 2**20
@@ -128,7 +128,8 @@ def regrouped(items: Iterable[Array], batch_size: int) -> Iterator[Array]:
     waiting: list[Array] = []
     n_waiting = 0
     for number, item in enumerate(items):
-        array = nan_for_masked(item if is_array_api_obj(item) else np.asarray(item))
+        given: Any = item
+        array = nan_for_masked(given if is_array_api_obj(given) else np.asarray(given))
         _require_same_shape(array, waiting[0] if waiting else None, number)
         waiting.append(array)
         n_waiting += array.shape[0]
@@ -168,14 +169,15 @@ def _pieces(data: Any, name: str) -> list[Array] | None:
     if not isinstance(data, list | tuple):
         return None
     if data and all(isinstance(piece, str | Path) or getattr(piece, "ndim", 0) > 1 for piece in data):
-        pieces = [_pieces(piece, name)[0] for piece in data]  # type: ignore[index]
+        pieces = [array for piece in data for array in _pieces(piece, name) or ()]
         for number, piece in enumerate(pieces):
             _require_same_shape(piece, pieces[0], number)
         return pieces
-    return [_as_rows(checks.as_real_array(data, name), name)]
+    numbers: Any = data
+    return [_as_rows(checks.as_real_array(numbers, name), name)]
 
 
-def _as_rows(array: Array, name: str) -> Array:
+def _as_rows(array: AnyArray, name: str) -> AnyArray:
     shape = tuple(array.shape)
     if not 2 <= len(shape) <= checks.MAX_AXES + 1 or 0 in shape:
         raise ValueError(
@@ -202,7 +204,7 @@ def _opened(path: Path) -> np.ndarray:
     return _as_rows(array, str(path))
 
 
-def nan_for_masked(array: Array) -> Array:
+def nan_for_masked(array: AnyArray) -> AnyArray:
     """The same array; a masked array of NumPy as its data, with NaN, that is missing, where masked."""
     if not isinstance(array, np.ma.MaskedArray):
         return array

@@ -16,7 +16,7 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks
-from sedil.arrays import Array, to_numpy
+from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.files import archive_kind, read_archive, write_archive
 from sedil.learning.result import History, Record
@@ -40,7 +40,7 @@ class Checkpoint(NamedTuple):
     numbers: dict[str, Any]
     arrays: Mapping[str, Array]
 
-    def array(self, name: str, like: Array) -> Array:
+    def array(self, name: str, like: AnyArray) -> AnyArray:
         """A copy of one of the arrays in the library and on the device of `like`."""
         return array_namespace(like).asarray(self.arrays[name], device=device_of(like), copy=True)
 

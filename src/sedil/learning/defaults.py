@@ -20,18 +20,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
 from sys import float_info
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
 from sedil.arrays import Array
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
+from sedil.choices import MetricName, PresetName
 from sedil.engines.contract import Effort
-from sedil.learning.metrics import METRICS, MetricName
+from sedil.learning.metrics import METRICS
 from sedil.manifold import ProductManifold
 from sedil.objective import Weights
-
-PresetName = Literal["data", "paper"]
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0

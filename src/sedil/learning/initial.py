@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isfinite
 from numbers import Integral
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -13,13 +13,12 @@ from array_api_compat import device as device_of
 
 from sedil import spheres
 from sedil.analytic import odct_factor
-from sedil.arrays import Array, to_numpy
+from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.choices import StartName
 from sedil.dictionary import SeparableDictionary
 from sedil.learning.checkpoint import fingerprint
 from sedil.objective import Weights, total_coherence
 from sedil.pretrained import DictionaryLike, as_dictionary
-
-StartName = Literal["random", "odct", "data"]
 
 _CANDIDATES = 4096  # fibres of the data to draw atoms from
 
@@ -101,7 +100,7 @@ class Start(NamedTuple):
         seed = f" {self.random_state}" if isinstance(self.random_state, Integral) else ""
         return f"{self.origin}{seed}"
 
-    def factors(self, patches: Array, n_atoms: Sequence[int], weights: Weights) -> tuple[Array, ...]:
+    def factors(self, patches: AnyArray, n_atoms: Sequence[int], weights: Weights) -> tuple[AnyArray, ...]:
         """Factors to start from; refused if two of their atoms coincide, where the barrier is infinite."""
         rng = np.random.default_rng(self.random_state)
         factors = initial_factors(self.origin, patches, n_atoms, rng)
@@ -115,10 +114,10 @@ class Start(NamedTuple):
 
 def initial_factors(
     origin: StartName | SeparableDictionary,
-    patches: Array,
+    patches: AnyArray,
     n_atoms: Sequence[int],
     rng: np.random.Generator,
-) -> tuple[Array, ...]:
+) -> tuple[AnyArray, ...]:
     """Factors with unit columns, in the library, precision and device of `patches` ``(n, *patch_shape)``."""
     if isinstance(origin, SeparableDictionary):
         wanted = (tuple(patches.shape[1:]), tuple(n_atoms))

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import sedil
 from sedil import checks
 from sedil.arrays import Array, in_precision
+from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.checkpoint import CheckpointFile, fingerprint
-from sedil.learning.defaults import CostSettings, PresetName, choose_atoms, choose_warm_up, mean_energy
-from sedil.learning.initial import Start, StartName
+from sedil.learning.defaults import CostSettings, choose_atoms, choose_warm_up, mean_energy
+from sedil.learning.initial import Start
 from sedil.learning.joint import JointLearner
 from sedil.learning.line_search import LineSearch
-from sedil.learning.metrics import MetricName
 from sedil.learning.result import LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import StoppingRules, run
 from sedil.objective import Objective
@@ -49,7 +49,7 @@ def learn(
     resume: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
-    dtype: Literal["float32", "float64"] | None = None,
+    dtype: Precision | None = None,
 ) -> LearningResult:
     r"""Learn a separable dictionary from patches. Paper: Algorithm 2.
 
@@ -172,7 +172,9 @@ def learn(
     return _result(learner, reason, checks.floating_dtype(patches), facts)
 
 
-def _result(learner: JointLearner, reason: StopReason, dtype: str, facts: dict[str, Any]) -> LearningResult:
+def _result(
+    learner: JointLearner, reason: StopReason, dtype: Precision, facts: dict[str, Any]
+) -> LearningResult:
     """What was learned, with the dictionary's own account of how."""
     last, weights = learner.history[-1], learner.objective.weights
     info = {

@@ -16,11 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Literal
 
+from sedil.choices import MetricName
 from sedil.manifold import ProductManifold
-
-MetricName = Literal["balanced", "paper"]
 
 
 def balanced(

@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks, spheres
 from sedil.arrays import Array, in_precision
+from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.batches import nan_for_masked
@@ -35,13 +35,11 @@ from sedil.learning.conjugate_gradient import State, descend
 from sedil.learning.defaults import (
     FIRST_CODES,
     CostSettings,
-    PresetName,
     choose_atoms,
     mean_energy,
     smallest_coefficient,
 )
-from sedil.learning.initial import Start, StartName
-from sedil.learning.metrics import MetricName
+from sedil.learning.initial import Start
 from sedil.learning.result import History, Record
 from sedil.manifold import Point
 from sedil.objective import Objective, Weights, mutual_coherence
@@ -121,7 +119,7 @@ class MiniBatchLearner:
         random_state: int | np.random.Generator | None = None,
         engine: EngineName | None = None,
         threads: int | None = None,
-        dtype: Literal["float32", "float64"] | None = None,
+        dtype: Precision | None = None,
     ) -> None:
         self.n_atoms = n_atoms
         self.batch_iterations = checks.require_count(batch_iterations, "batch_iterations", minimum=1)
@@ -131,9 +129,9 @@ class MiniBatchLearner:
         self.engine = engine
         self.threads = checks.require_threads(threads)
         self.dtype = dtype
-        self.factors: tuple[Array, ...] | None = None
+        self.factors: tuple[Any, ...] | None = None
         self.weights: Weights | None = None
-        self.result_dtype = "float32"
+        self.result_dtype: Precision = "float32"
         self.energy = 0.0
         self.n_samples = 0
         self.history = History()
@@ -204,14 +202,15 @@ class MiniBatchLearner:
         objective, state = self._descend(batch)
         self.n_samples += n
         share = min(1.0, FULL_STEPS * n / self.n_samples)
+        assert self.factors is not None  # since the first batch
         self.factors = tuple(
             spheres.geodesic(factor, spheres.direction_to(factor, end), share)
-            for factor, end in zip(self.factors, state.point.factors, strict=True)  # type: ignore[arg-type]
+            for factor, end in zip(self.factors, state.point.factors, strict=True)
         )
         self._remember(state, share, objective.n_evaluations, time.perf_counter() - began)
         return self
 
-    def _begin(self, batch: FilledBatch, energy: float, result_dtype: str) -> None:
+    def _begin(self, batch: FilledBatch, energy: float, result_dtype: Precision) -> None:
         """Sizes, weights and first factors, from the first batch."""
         patch_shape = tuple(batch.patches.shape[1:])
         counts = choose_atoms(self.n_atoms, patch_shape)
@@ -252,10 +251,11 @@ class MiniBatchLearner:
     def _remember(self, state: State, share: float, n_evaluations: int, seconds: float) -> None:
         last = self.history[-1] if len(self.history) else None
         cost = state.terms.total
+        assert self.weights is not None  # since the first batch
         self.history.append(
             Record(
                 iteration=self.n_batches + 1,
-                sparsity_scale=self.weights.sparsity_scale,  # type: ignore[union-attr]
+                sparsity_scale=self.weights.sparsity_scale,
                 objective=cost,
                 **state.terms._asdict(),
                 reference=_MEMORY * last.reference + (1 - _MEMORY) * cost if last else cost,
@@ -268,7 +268,7 @@ class MiniBatchLearner:
         )
 
 
-def filled_batch(patches: Array, mask: Array | None, dtype: str | None) -> FilledBatch:
+def filled_batch(patches: Array, mask: Array | None, dtype: Precision | None) -> FilledBatch:
     """A batch with zeros in place of missing entries; the mask is None if there are none."""
     patches = checks.as_working_array(nan_for_masked(patches), "patches", dtype)
     xp = array_namespace(patches)
@@ -277,7 +277,7 @@ def filled_batch(patches: Array, mask: Array | None, dtype: str | None) -> Fille
         mask = checks.require_mask(mask, patches)
         missing = missing | mask
     some, every = bool(xp.any(missing)), bool(xp.all(missing))
-    if every and prod(patches.shape):
+    if every and 0 not in patches.shape:
         raise ValueError("Every entry of a batch is missing: there is nothing to learn from.")
     filled = xp.where(missing, xp.zeros_like(patches), patches) if some else patches
     checks.require_patches(filled)

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 import sedil
 from sedil import checks
 from sedil.arrays import Array
+from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.engines import EngineName
 from sedil.learning.batches import Batch, BatchSource, open_batches
 from sedil.learning.checkpoint import Checkpoint, CheckpointFile, fingerprint
-from sedil.learning.defaults import PresetName
-from sedil.learning.initial import Start, StartName
-from sedil.learning.metrics import MetricName
+from sedil.learning.initial import Start
 from sedil.learning.minibatch import BATCH_ITERATIONS, MiniBatchLearner
 from sedil.learning.result import History, LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import run
@@ -47,7 +46,7 @@ def learn_minibatch(
     resume: bool = False,
     engine: EngineName | None = None,
     threads: int | None = None,
-    dtype: Literal["float32", "float64"] | None = None,
+    dtype: Precision | None = None,
 ) -> LearningResult:
     r"""Learn a separable dictionary from data of any size, a batch at a time.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from sedil.arrays import Array, in_precision
+from sedil.choices import Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.objective import Weights
 
@@ -74,7 +75,13 @@ class History:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records)
 
-    def __getitem__(self, key: str | int | slice) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    @overload
+    def __getitem__(self, key: int) -> Record: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Record]: ...
+    def __getitem__(self, key: str | int | slice) -> np.ndarray | Record | list[Record]:
         if isinstance(key, str):
             if key not in Record._fields:
                 raise KeyError(f"history has no column {key!r}; it has {', '.join(Record._fields)}")
@@ -85,7 +92,9 @@ class History:
         return f"<History of {len(self)} records: {', '.join(Record._fields)}>"
 
 
-def learned_dictionary(factors: Sequence[Array], dtype: str, info: Mapping[str, Any]) -> SeparableDictionary:
+def learned_dictionary(
+    factors: Sequence[Array], dtype: Precision, info: Mapping[str, Any]
+) -> SeparableDictionary:
     """Learned factors as a dictionary in the precision that the caller's data has."""
     own = [in_precision(factor, dtype) for factor in factors]
     is_other = own[0].dtype != factors[0].dtype  # and then unit lengths hold to the old precision only
@@ -114,7 +123,7 @@ class LearningResult:
     """
 
     dictionary: SeparableDictionary
-    codes: Array | None = field(repr=False)
+    codes: Any | None = field(repr=False)
     history: History
     stop_reason: StopReason
     weights: Weights

@@ -5,18 +5,20 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import get_args
 
 from sedil.checks import require_choice
+from sedil.choices import ImageDictionaryName, ShippedName, VolumeDictionaryName
 from sedil.dictionary import SeparableDictionary
 
-NAMES = ("separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8")
-FOR_VOLUMES = ("separable-8x8x8",)
-SHIPPED = NAMES + FOR_VOLUMES
+NAMES: tuple[ImageDictionaryName, ...] = get_args(ImageDictionaryName)
+FOR_VOLUMES: tuple[VolumeDictionaryName, ...] = get_args(VolumeDictionaryName)
+SHIPPED: tuple[ShippedName, ...] = get_args(ShippedName)
 
 DictionaryLike = SeparableDictionary | str | Path
 
 
-def shipped_dictionary(name: str) -> SeparableDictionary:
+def shipped_dictionary(name: ShippedName) -> SeparableDictionary:
     """One of the shipped dictionaries.
 
     Parameters
@@ -52,7 +54,7 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
     if path.is_file():
         return SeparableDictionary.load(path)
     if str(dictionary) in SHIPPED:
-        return shipped_dictionary(str(dictionary))
+        return _read_shipped(str(dictionary)).replace()
     raise FileNotFoundError(
         f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
     )

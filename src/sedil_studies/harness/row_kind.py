@@ -14,7 +14,7 @@ import numpy as np
 
 import sedil
 
-R = TypeVar("R", bound=tuple)
+R = TypeVar("R", bound=tuple[Any, ...])
 _UNMEASURED = {float: nan, int: 0, str: ""}
 
 
@@ -40,7 +40,7 @@ class RowKind(Generic[R]):
         versions = {"sedil": sedil.__version__, "numpy": np.__version__}
         return self.columns(**blank | {name: versions[name] for name in versions if name in types} | known)
 
-    def identity(self, row: R) -> tuple:
+    def identity(self, row: R) -> tuple[Any, ...]:
         """What makes a measurement: two rows that agree in this hold the same one."""
         return _entries(row, self.cell + self.made_with)
 
@@ -88,7 +88,7 @@ class RowKind(Generic[R]):
             )
         return [self._row(path, number, line) for number, line in enumerate(lines, start=2)]
 
-    def _row(self, path: Path, number: int, line: dict) -> R:
+    def _row(self, path: Path, number: int, line: dict[str, Any]) -> R:
         types = get_type_hints(self.columns)
         try:
             return self.columns(**{name: types[name](line[name]) for name in self._names})
@@ -96,11 +96,11 @@ class RowKind(Generic[R]):
             raise ValueError(f"{path} is damaged in line {number} ({error}): remove that line.") from None
 
 
-def _entries(row: tuple, names: Sequence[str]) -> tuple:
+def _entries(row: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     return tuple(getattr(row, name) for name in names)
 
 
-def _line(values: Sequence) -> str:
+def _line(values: Sequence[Any]) -> str:
     stream = StringIO(newline="")
     csv.writer(stream, lineterminator="\n").writerow(values)
     return stream.getvalue()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sedil.analytic import odct
+from sedil.choices import ShippedName
 from sedil.dictionary import SeparableDictionary
 from sedil_studies.harness.learned import learned_once
 from sedil_studies.harness.meter import Show, silent
@@ -21,7 +22,7 @@ from sedil_studies.peers.packages import DICTLEARN
 from sedil_studies.pretrained.recipes import N_PATCHES, RECIPES, training_patches
 
 FILE = "ksvd.npz"  # in the folder of the results
-TRAINED_LIKE = "unstructured-8x8"
+TRAINED_LIKE: ShippedName = "unstructured-8x8"
 # Chosen on photographs that are neither trained on nor among the test images (docs/reproduce.md).
 N_COEFFICIENTS = 6
 N_ITERATIONS = 60

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import sedil
+from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.imaging.image_dictionaries import default_threshold
 from sedil.pretrained import NAMES as SHIPPED
@@ -30,7 +31,7 @@ class Materials(NamedTuple):
     threads: int
 
 
-def _shipped(name: str, materials: Materials) -> Method[Denoiser]:
+def _shipped(name: ShippedName, materials: Materials) -> Method[Denoiser]:
     dictionary = sedil.shipped_dictionary(name)
     return _over(dictionary, f"{name} ({fingerprint_of_atoms(dictionary)})", materials)
 

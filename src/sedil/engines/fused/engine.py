@@ -14,6 +14,7 @@ from sedil.engines.contract import (
     BoxSums,
     Cleaning,
     Effort,
+    Engine,
     L1Codes,
     L1Problem,
     PursuitCoding,
@@ -49,11 +50,11 @@ class FusedEngine:
         """Dictionaries of moderate size."""
         return self.refusal(array, masked) is None and prod(n_atoms) <= LARGEST_CODE
 
-    def synthesize(self, factors: Sequence[Array], codes: Array) -> Array:
+    def synthesize(self, factors: Sequence[np.ndarray], codes: np.ndarray) -> np.ndarray:
         """As the portable engine: one product alone is bound by memory, where BLAS is as good."""
         return products.synthesize(factors, codes)
 
-    def analyze(self, factors: Sequence[Array], patches: Array) -> Array:
+    def analyze(self, factors: Sequence[np.ndarray], patches: np.ndarray) -> np.ndarray:
         """As the portable engine."""
         return products.analyze(factors, patches)
 
@@ -80,8 +81,8 @@ class FusedEngine:
 
     def pursue(
         self,
-        factors: Sequence[Array],
-        patches: Array,
+        factors: Sequence[np.ndarray],
+        patches: np.ndarray,
         coding: PursuitCoding,
         *,
         sparse: bool = False,
@@ -92,20 +93,22 @@ class FusedEngine:
 
         return pursue(factors, patches, coding, sparse, threads)
 
-    def plan_boxes(self, cleaning: Cleaning, image: Array, max_memory: float, threads: int | None) -> BoxPlan:
+    def plan_boxes(
+        self, cleaning: Cleaning, image: np.ndarray, max_memory: float, threads: int | None
+    ) -> BoxPlan:
         """Boxes that do not depend on the number of threads, so that neither does the result."""
         from sedil.engines.fused.patch_cleaning import plan_boxes
 
         return plan_boxes(cleaning, threads)
 
-    def clean_box(self, cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
+    def clean_box(self, cleaning: Cleaning, image: np.ndarray, box: Box) -> BoxSums:
         """Weighted sums over cleaned patches in one pass."""
         from sedil.engines.fused.patch_cleaning import clean_box
 
         return clean_box(cleaning, image, box)
 
     def training_set(
-        self, patches: Array, n_atoms: Sequence[int], mask: Array | None, threads: int | None
+        self, patches: np.ndarray, n_atoms: Sequence[int], mask: np.ndarray | None, threads: int | None
     ) -> TrainingSet:
         """Patches in blocks to learn from."""
         from sedil.engines.fused.training import FusedTrainingSet
@@ -113,4 +116,4 @@ class FusedEngine:
         return FusedTrainingSet(patches, n_atoms, threads)
 
 
-ENGINE = FusedEngine()
+ENGINE: Engine = FusedEngine()

@@ -157,7 +157,7 @@ class FusedTrainingSet:
         """The terms of the cost from the sums over all samples."""
         return Trial(0.5 * squares / self.n_samples, penalty.weight * logarithms / self.n_samples, memory)
 
-    def _for_each_chunk(self, work: Callable[[slice, cost.CostWorkspace], object]) -> list:
+    def _for_each_chunk(self, work: Callable[[slice, cost.CostWorkspace], object]) -> list[Any]:
         """Results of all chunks, in their order."""
 
         def with_workspace(start: int) -> object:

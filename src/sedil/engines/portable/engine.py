@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-import numpy as np
-
-from sedil.arrays import Array, pack, unpack
+from sedil.arrays import AnyArray, Array, pack, unpack
 from sedil.engines.contract import (
     BoxPlan,
     BoxSums,
     Cleaning,
     Effort,
+    Engine,
     L1Codes,
     L1Problem,
     PursuitCoding,
@@ -46,11 +45,11 @@ class PortableEngine:
         """It suits all."""
         return True
 
-    def synthesize(self, factors: Sequence[Array], codes: Array) -> Array:
+    def synthesize(self, factors: Sequence[Array], codes: AnyArray) -> AnyArray:
         """Packed patches from packed codes."""
         return products.synthesize(factors, codes)
 
-    def analyze(self, factors: Sequence[Array], patches: Array) -> Array:
+    def analyze(self, factors: Sequence[Array], patches: AnyArray) -> AnyArray:
         """Inner products of packed patches with all atoms."""
         return products.analyze(factors, patches)
 
@@ -109,10 +108,10 @@ class PortableEngine:
         return PortableTrainingSet(patches, mask)
 
 
-def _sparse_rows(codes: np.ndarray) -> Any:
+def _sparse_rows(codes: Any) -> Any:
     from scipy.sparse import csr_array
 
     return csr_array(codes.reshape(len(codes), prod(codes.shape[1:])))
 
 
-ENGINE = PortableEngine()
+ENGINE: Engine = PortableEngine()

@@ -20,7 +20,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, to_numpy
+from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 
@@ -61,21 +61,21 @@ class LassoProblem:
     thresholds: Any
     known: Array | None = None
 
-    def residual(self, codes: Array) -> Array:
+    def residual(self, codes: AnyArray) -> AnyArray:
         """``M (s - D x)``."""
         difference = self.patches - products.synthesize(self.factors, codes)
         return difference if self.known is None else difference * self.known
 
-    def correlations(self, residual: Array) -> Array:
+    def correlations(self, residual: AnyArray) -> AnyArray:
         """``D^T r``: minus the gradient of the data term."""
         return products.analyze(self.factors, residual)
 
-    def normal_product(self, codes: Array) -> Array:
+    def normal_product(self, codes: AnyArray) -> AnyArray:
         """``D^T M D x``: the curvature of the data term."""
         product = products.synthesize(self.factors, codes)
         return self.correlations(product if self.known is None else product * self.known)
 
-    def relative_gap(self, codes: Array) -> Array:
+    def relative_gap(self, codes: AnyArray) -> AnyArray:
         """Duality gap at `codes`, per sample, over the cost ``1/2 ||M s||^2`` of the zero code.
 
         The dual point is the residual, scaled until no atom correlates with it by more than its threshold.
@@ -140,7 +140,7 @@ def iterate(
     return CodingResult(xp.take(codes, order, axis=-1), xp.take(gap, order, axis=-1), iteration)
 
 
-def soft_threshold(values: Array, threshold: Any) -> Array:
+def soft_threshold(values: AnyArray, threshold: Any) -> AnyArray:
     """Shrink towards zero by `threshold`: the proximal map of the l1 norm."""
     xp = array_namespace(values)
     zero = xp.zeros_like(values)
@@ -156,10 +156,10 @@ def squared_norm(factors: Sequence[Array]) -> float:
     return float(prod(norm**2 for norm in norms)) * (1 + sqrt(np.finfo(np.float32).eps))
 
 
-def dot(left: Array, right: Array) -> Array:
+def dot(left: AnyArray, right: Array) -> AnyArray:
     """Inner product of each sample."""
     return _per_sample(array_namespace(left).sum, left * right)
 
 
-def _per_sample(reduction: Callable[..., Array], array: Array) -> Array:
+def _per_sample(reduction: Callable[..., Any], array: AnyArray) -> AnyArray:
     return reduction(array, axis=tuple(range(array.ndim - 1)))

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import Array, pack, to_numpy, unpack
+from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
 from sedil.engines.contract import PursuitCoding
 from sedil.engines.portable import products
 
 
-def pursuit(factors: Sequence[Array], patches: Array, coding: PursuitCoding) -> Array:
+def pursuit(factors: Sequence[Array], patches: AnyArray, coding: PursuitCoding) -> AnyArray:
     """Codes with few atoms such that ``||D x - s|| <= max_error``, for each packed patch.
 
     Each step adds the atom that correlates most with the residual and solves least squares on all chosen
@@ -60,7 +61,7 @@ def pursuit(factors: Sequence[Array], patches: Array, coding: PursuitCoding) -> 
     return _scatter(finished, n, counts, patches)
 
 
-def _most_correlated(correlations: Array, chosen: Array) -> Array:
+def _most_correlated(correlations: AnyArray, chosen: Array) -> AnyArray:
     """The best atom of each patch that is not chosen yet, shape (n, 1)."""
     xp = array_namespace(correlations)
     sizes = xp.abs(correlations)
@@ -72,7 +73,7 @@ def _most_correlated(correlations: Array, chosen: Array) -> Array:
     return xp.astype(xp.argmax(sizes, axis=1, keepdims=True), chosen.dtype)
 
 
-def _axis_indices(chosen: Array, counts: Sequence[int]) -> list[Array]:
+def _axis_indices(chosen: AnyArray, counts: Sequence[int]) -> list[AnyArray]:
     """Index of each chosen atom in each factor, from its index in the product (row-major)."""
     indices = []
     for count in reversed(counts):
@@ -81,10 +82,10 @@ def _axis_indices(chosen: Array, counts: Sequence[int]) -> list[Array]:
     return indices[::-1]
 
 
-def _gram_of(grams: Sequence[Array], chosen: Array, counts: Sequence[int]) -> Array:
+def _gram_of(grams: Sequence[Array], chosen: AnyArray, counts: Sequence[int]) -> AnyArray:
     """Inner products of the chosen atoms, shape (n, t, t)."""
     xp = array_namespace(chosen)
-    product: Array = 1.0
+    product: Any = 1.0
     for gram, index in zip(grams, _axis_indices(chosen, counts), strict=True):
         flat = index[:, :, None] * gram.shape[1] + index[:, None, :]
         entries = xp.take(xp.reshape(gram, (-1,)), xp.reshape(flat, (-1,)))
@@ -92,7 +93,9 @@ def _gram_of(grams: Sequence[Array], chosen: Array, counts: Sequence[int]) -> Ar
     return product
 
 
-def _gram_product(grams: Sequence[Array], chosen: Array, coefficients: Array, counts: Sequence[int]) -> Array:
+def _gram_product(
+    grams: Sequence[Array], chosen: AnyArray, coefficients: Array, counts: Sequence[int]
+) -> AnyArray:
     """Correlations of all atoms with ``D x``, shape (n, prod(counts)): sums of outer products."""
     xp = array_namespace(coefficients)
     n, t = chosen.shape
@@ -107,7 +110,7 @@ def _gram_product(grams: Sequence[Array], chosen: Array, coefficients: Array, co
     return xp.reshape(xp.matmul(xp.matrix_transpose(left), last), (n, prod(counts)))
 
 
-def _solve(gram: Array, right: Array) -> Array:
+def _solve(gram: AnyArray, right: Array) -> AnyArray:
     """Least-squares coefficients; a trace of ridge keeps nearly parallel atoms solvable."""
     xp = array_namespace(gram)
     ridge = 10 * xp.finfo(gram.dtype).eps
@@ -115,14 +118,16 @@ def _solve(gram: Array, right: Array) -> Array:
     return xp.linalg.solve(gram + ridge * identity, right[:, :, None])[:, :, 0]
 
 
-def _take_along(values: Array, indices: Array) -> Array:
+def _take_along(values: AnyArray, indices: Array) -> AnyArray:
     xp = array_namespace(values)
     rows = xp.arange(values.shape[0], dtype=indices.dtype, device=device_of(values))
     flat = xp.reshape(rows[:, None] * values.shape[1] + indices, (-1,))
     return xp.reshape(xp.take(xp.reshape(values, (-1,)), flat), indices.shape)
 
 
-def _scatter(finished: list[tuple[Array, Array, Array]], n: int, counts: Sequence[int], like: Array) -> Array:
+def _scatter(
+    finished: list[tuple[Array, Array, Array]], n: int, counts: Sequence[int], like: AnyArray
+) -> AnyArray:
     """Dense packed codes from the chosen atoms of each patch; assembled on the host."""
     codes = np.zeros((n, prod(counts)), dtype=to_numpy(like[..., :0]).dtype)
     for rows, chosen, coefficients in finished:

@@ -15,24 +15,24 @@ from math import prod
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 
 
-def synthesize(factors: Sequence[Array], codes: Array) -> Array:
+def synthesize(factors: Sequence[Array], codes: AnyArray) -> AnyArray:
     """Patches from codes, both packed. Paper: Eq. (3), S = A X B^T for two axes."""
     for axis, factor in enumerate(factors):
         codes = _multiply_axis(factor, codes, axis)
     return codes
 
 
-def analyze(factors: Sequence[Array], patches: Array) -> Array:
+def analyze(factors: Sequence[Array], patches: AnyArray) -> AnyArray:
     """Inner products of packed patches with every atom: the adjoint of `synthesize`."""
     for axis, factor in enumerate(factors):
         patches = _multiply_axis(factor.T, patches, axis)
     return patches
 
 
-def factor_gradients(factors: Sequence[Array], codes: Array, residual: Array) -> tuple[Array, ...]:
+def factor_gradients(factors: Sequence[Array], codes: Array, residual: AnyArray) -> tuple[AnyArray, ...]:
     """Gradient of ``<residual, synthesize(factors, codes)>`` with respect to each factor.
 
     For two axes these are ``sum_j R_j B X_j^T`` and ``sum_j R_j^T A X_j``.
@@ -43,21 +43,21 @@ def factor_gradients(factors: Sequence[Array], codes: Array, residual: Array) ->
     )
 
 
-def _multiply_axis(matrix: Array, packed: Array, axis: int) -> Array:
+def _multiply_axis(matrix: Array, packed: AnyArray, axis: int) -> AnyArray:
     xp = array_namespace(packed)
     before, after = packed.shape[:axis], packed.shape[axis + 1 :]
     stack = xp.reshape(packed, (prod(before), packed.shape[axis], prod(after)))
     return xp.reshape(xp.matmul(matrix, stack), (*before, matrix.shape[0], *after))
 
 
-def _multiply_other_axes(factors: Sequence[Array], codes: Array, skipped: int) -> Array:
+def _multiply_other_axes(factors: Sequence[Array], codes: AnyArray, skipped: int) -> AnyArray:
     for axis, factor in enumerate(factors):
         if axis != skipped:
             codes = _multiply_axis(factor, codes, axis)
     return codes
 
 
-def _contract_all_axes_but(axis: int, left: Array, right: Array) -> Array:
+def _contract_all_axes_but(axis: int, left: AnyArray, right: Array) -> AnyArray:
     """Matrix ``M[i, j]`` = sum over all other axes of ``left[.., i, ..] * right[.., j, ..]``."""
     xp = array_namespace(left)
     before, after = prod(left.shape[:axis]), prod(left.shape[axis + 1 :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import Array
+from sedil.arrays import AnyArray, Array
 from sedil.engines.portable.lasso import LassoProblem, dot
 
 _RELATIVE_RESIDUAL = 1e-4  # of the normal equations; far below the noise in any use
@@ -39,7 +39,7 @@ def refit(problem: LassoProblem, codes: Array, max_iterations: int) -> Array:
     return codes
 
 
-def _ratio(numerator: Array, denominator: Array, where: Array) -> Array:
+def _ratio(numerator: AnyArray, denominator: Array, where: Array) -> AnyArray:
     """Quotient of the samples `where` it is wanted, 0 of the others."""
     xp = array_namespace(numerator)
     safe = xp.where(where, denominator, xp.ones_like(denominator))

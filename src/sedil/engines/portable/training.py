@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import Array, inner_product, namespace, pack, unpack
+from sedil.arrays import AnyArray, Array, inner_product, namespace, pack, unpack
 from sedil.engines.contract import CodesGradient, Effort, LogPenalty, Trial
 from sedil.engines.portable import products
 from sedil.engines.portable.fista import fista
@@ -34,7 +34,7 @@ class PortableTrainingSet:
         problem = LassoProblem(factors, self._patches, penalty, self._known)
         return fista(problem, effort).codes
 
-    def export_codes(self, codes: Array) -> Array:
+    def export_codes(self, codes: AnyArray) -> AnyArray:
         """Codes of shape (n, *n_atoms)."""
         return unpack(codes)
 
@@ -72,7 +72,7 @@ class PortableTrainingSet:
         squared = inner_product(gradient, gradient)
         return trial, CodesGradient(codes, gradient, factor_gradients, squared, 0.0, 0.0)
 
-    def turn(self, gradient: Array, direction: Array, beta: float) -> Array:
+    def turn(self, gradient: AnyArray, direction: Array, beta: float) -> AnyArray:
         """``beta * direction - gradient``. Paper: Eq. (31)."""
         return beta * direction - gradient
 
@@ -113,6 +113,6 @@ def sparsity(codes: Array, scale: float) -> float:
     return float(xp.sum(xp.log1p(scale * codes * codes), dtype=xp.float64)) / codes.shape[-1]
 
 
-def log_slope(codes: Array, scale: float) -> Array:
+def log_slope(codes: AnyArray, scale: float) -> AnyArray:
     """Derivative of ``ln(1 + rho x^2)``, entry by entry."""
     return 2 * scale * codes / (1 + scale * codes * codes)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def large_picture(tile: np.ndarray, side: int) -> np.ndarray:
     return picture
 
 
-def measure(tile: np.ndarray, side: int, threads: int, repeats: int) -> dict:
+def measure(tile: np.ndarray, side: int, threads: int, repeats: int) -> dict[str, Any]:
     """Seconds of each repetition, and bytes of the whole process at the peak."""
     sedil.denoise(large_picture(tile, _SMALL), SIGMA, threads=threads)
     picture = large_picture(tile, side)

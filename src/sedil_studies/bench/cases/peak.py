@@ -32,7 +32,7 @@ _SPEED, _SHARE = "GFLOP/s", "share of the peak"
 _WHOLE = "sparse_code, FISTA, 8x8"  # the solver of the paper
 # Synthesis and analysis besides those of the iterations: one of each when the gap is looked at; ADMM starts
 # each of its turns with an analysis of the patches.
-_LOOKS = {"fista": _ITERATIONS / FISTA_CHECK, "admm": 1.5 * _ITERATIONS / ADMM_CHECK}
+_LOOKS: dict[Solver, float] = {"fista": _ITERATIONS / FISTA_CHECK, "admm": 1.5 * _ITERATIONS / ADMM_CHECK}
 
 
 def run(setting: Setting) -> Findings:
