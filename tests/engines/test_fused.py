@@ -20,6 +20,7 @@ import sedil
 from sedil.arrays import pack, unpack
 from sedil.engines import choose_engine
 from sedil.engines.contract import Effort, PursuitCoding
+from sedil.engines.fused import chunks
 from sedil.engines.fused.engine import ENGINE
 from sedil.engines.fused.kernels import blocks, compilation
 from sedil.engines.fused.kernels.cost import CostWorkspace
@@ -172,7 +173,7 @@ def test_descent_leaves_what_it_cannot_solve_to_fista(rng, monkeypatch):
     factors = random_factors([(4, 9), (4, 9)], rng)
     patches = flat(random_patches(factors, 40, rng))
     for name in ("MAX_LOOKS", "CROWDED_LOOKS"):
-        monkeypatch.setattr(f"sedil.coding.fused.{name}", 1)
+        monkeypatch.setattr(f"sedil.engines.fused.l1.{name}", 1)
     found = solve_l1(factors, patches, 0.1, 1e-3, 2000, solver="descent")
     assert found.relative_gap.max() < 1e-3
     assert found.n_iterations.max() > 1  # descent takes one look at most
@@ -366,9 +367,12 @@ def test_blocks_and_back(rng):
     ],
 )
 def test_arrays_decide(array, n_atoms, expected):
-    assert choose_engine(None, array, n_atoms) == expected
-    assert choose_engine("portable", array, n_atoms) == "portable"
-    assert choose_engine("fused", array, n_atoms) == "fused"
+    assert choose_engine(None, array, n_atoms).name == expected
+    assert choose_engine("portable", array, n_atoms).name == "portable"
+
+
+def test_fused_engine_takes_any_number_of_atoms_when_asked_for():
+    assert choose_engine("fused", np.zeros(1, np.float32), (129, 128)).name == "fused"
 
 
 def test_mistakes_about_the_engine_are_named():
@@ -407,7 +411,7 @@ def test_a_long_run_of_compiled_kernels_is_not_taken_for_compilation(monkeypatch
         return announced(kernel)
 
     monkeypatch.setattr(compilation, "announced", counting)
-    monkeypatch.setattr(sedil.coding.fused, "_CHUNK", 32)
+    monkeypatch.setattr(chunks, "_CHUNK", 32)
     patches = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
     solve_l1([np.eye(4, dtype=np.float32)], patches, 0.5, 1e-3, 100, solver=solver, threads=1)
     assert len(entered) == 3  # once a chunk, and not once around all of them
@@ -472,7 +476,7 @@ def test_ctrl_c_stops_a_long_run():
 import numpy as np, sedil, sys
 image = np.random.default_rng(0).standard_normal((3000, 3000)).astype(np.float32)
 sedil.denoise(image[:40, :40], 0.1)
-def progress(done, total):
+def progress(now):
     print("going", flush=True)
 sedil.denoise(image, 0.01, progress=progress)
 """

@@ -79,8 +79,10 @@ def test_integers_stay_integers_and_in_range(torch, work, kind):
     tensor = torch.asarray(image)
     result = WORK[work](kind, tensor)
     assert result.dtype == torch.uint8
-    expected = WORK[work](kind, image, engine="portable")
-    assert np.mean(result.numpy() != expected) < 0.02
+    difference = np.abs(result.numpy().astype(int) - WORK[work](kind, image, engine="portable"))
+    # Rounding decides single patches that are right at the threshold.
+    assert np.median(difference) == 0
+    assert np.mean(difference) < 0.1
     assert_array_equal(tensor.numpy(), image)
 
 
