@@ -334,7 +334,7 @@ def flat_index(operator, descent, slot):
 
 @kernel
 def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
-    """Codes (n, atoms) of all `patches` (n, entries), in slot of zeros.
+    """Codes (n, atoms) of all `patches` (n, entries), in place of zeros.
 
     Their gaps and numbers of looks go into `gaps` and `looks`, (n,).
     """
