@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import llvmlite.binding
@@ -19,7 +20,7 @@ BYTES = 4  # of a float32 value
 def aligned_zeros(shape: int | tuple[int, ...]) -> np.ndarray:
     """An array of zeros that begins with a cache line, so that no vector lies across two."""
     values = 64 // BYTES
-    size = int(np.prod(shape))
+    size = shape if isinstance(shape, int) else prod(shape)
     memory = np.zeros(size + values, np.float32)
     first = -(memory.ctypes.data // BYTES) % values
     return memory[first : first + size].reshape(shape)
