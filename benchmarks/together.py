@@ -17,12 +17,12 @@ import sedil
 from sedil.image_files.grey_images import read_grey
 from sedil.imaging import denoise
 from sedil.imaging.image_dictionaries import Vote, plan_cleaning
-from sedil.imaging.patch_averages import Means, PatchCounter, sums_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, sums_over_patches
 from sedil.imaging.quality import image_quality
 
 SIDE = 192
 GRAINS = (0.0, denoise._GRAIN, 0.035)
-MEANS = Means(None, 5e8, None, PatchCounter(lambda progress: None, 0))
+OPTIONS = CleaningOptions(None, 5e8, None, PatchCounter(lambda progress: None, 0))
 SHIPPED = {side: sedil.shipped_dictionary(f"separable-{side}x{side}") for side in (8, 12, 16)}
 VOTES = {
     "8": Vote(SHIPPED[8]),
@@ -101,7 +101,7 @@ def estimates(noisy: np.ndarray, sigma: float):
 
 def weighted_sums(noisy: np.ndarray, vote: Vote, sigma: float) -> tuple:
     cleaning = plan_cleaning(vote, noisy, "refit", sigma, None, 1)
-    total, weight = sums_over_patches(noisy, cleaning, MEANS)
+    total, weight = sums_over_patches(noisy, cleaning, OPTIONS)
     return vote.strides**2 * total, vote.strides**2 * weight
 
 

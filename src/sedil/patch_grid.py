@@ -58,10 +58,10 @@ class PatchGrid:
     def boxes(self, max_patches: int) -> Iterator[Box]:
         """Split the grid into boxes of at most `max_patches` patches (one at least)."""
         chunk_lengths = []
-        room = max(max_patches, 1)
+        left = max(max_patches, 1)
         for corners in reversed(self.corners):
-            chunk_lengths.append(min(len(corners), room))
-            room = max(room // chunk_lengths[-1], 1)
+            chunk_lengths.append(min(len(corners), left))
+            left = max(left // chunk_lengths[-1], 1)
         pieces = [
             np.array_split(corners, -(-len(corners) // length))
             for corners, length in zip(self.corners, reversed(chunk_lengths), strict=True)

@@ -11,7 +11,7 @@ from sedil.engines.contract import Effort
 from sedil.imaging import image_dictionaries
 from sedil.imaging.denoise import _with_grain
 from sedil.imaging.image_dictionaries import Vote, default_votes, image_coding, plan_cleaning
-from sedil.imaging.patch_averages import Means, PatchCounter, mean_over_patches, sums_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches, sums_over_patches
 from sedil.pretrained import FOR_VOLUMES, NAMES
 from sedil.progress import Progress
 from sedil_studies.pretrained.recipes import IMAGES, RECIPES
@@ -214,10 +214,10 @@ def test_default_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean
 
 def test_patches_further_apart_count_for_those_between(noisy):
     cleanings = [plan_cleaning(Vote(SMALL, strides), noisy, "refit", SIGMA, None, 1) for strides in (1, 2)]
-    means = Means(None, 1e9, 1, PatchCounter(lambda progress: None, 0))
-    near, far = (sums_over_patches(noisy, cleaning, means) for cleaning in cleanings)
+    options = CleaningOptions(None, 1e9, 1, PatchCounter(lambda progress: None, 0))
+    near, far = (sums_over_patches(noisy, cleaning, options) for cleaning in cleanings)
     expected = (near[0] + 4 * far[0]) / (near[1] + 4 * far[1])
-    np.testing.assert_allclose(mean_over_patches(noisy, cleanings, means), expected, rtol=1e-5)
+    np.testing.assert_allclose(mean_over_patches(noisy, cleanings, options), expected, rtol=1e-5)
 
 
 def test_default_covers_every_pixel_at_any_stride(noisy, clean):

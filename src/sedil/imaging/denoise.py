@@ -14,7 +14,7 @@ from sedil.engines import EngineName
 from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
 from sedil.imaging.noise import estimate_noise
-from sedil.imaging.patch_averages import Means, PatchCounter, mean_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches
 from sedil.imaging.pixels import as_pixels, copied, like_image
 from sedil.imaging.second_pass import second_pass
 from sedil.pretrained import DictionaryLike
@@ -117,9 +117,9 @@ def denoise(
     n_patches = len(channels) * sum(cleaning.grid.n_patches for cleaning in cleanings)
     cleaned = []
     with reporting(progress, "denoising") as report:
-        means = Means(engine, max_memory, threads, PatchCounter(report, n_patches))
+        options = CleaningOptions(engine, max_memory, threads, PatchCounter(report, n_patches))
         for channel in channels:
-            estimate = mean_over_patches(channel, cleanings, means)
+            estimate = mean_over_patches(channel, cleanings, options)
             if method != "l1":
                 if channel.ndim > 2:
                     estimate = second_pass(channel, estimate, sigma, threads)

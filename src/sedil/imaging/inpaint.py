@@ -16,7 +16,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
-from sedil.imaging.patch_averages import Means, PatchCounter
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
 from sedil.imaging.pixels import as_pixels, copied, like_image
 from sedil.imaging.whole_inpainting import fill_whole
@@ -122,8 +122,8 @@ def inpaint(
         plans = [plan_passes(each, dictionaries, passes, stride) for each in parts.masks]
         n_patches = sum(step.grid.n_patches for plan in plans for step in plan)
         with reporting(progress, "inpainting") as report:
-            means = Means(engine, max_memory, threads, PatchCounter(report, n_patches))
-            fill = partial(fill_by_patches, sigma=sigma, means=means)
+            options = CleaningOptions(engine, max_memory, threads, PatchCounter(report, n_patches))
+            fill = partial(fill_by_patches, sigma=sigma, options=options)
             filled = list(map(fill, parts.channels, parts.masks, plans))
     result = like_image(join_channels(filled, channel_axis, rotate=parts.rotated), image)
     return xp.where(missing, result, image)

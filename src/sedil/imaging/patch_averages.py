@@ -15,7 +15,7 @@ from sedil.engines.threads import parallel_map
 from sedil.progress import Progress, Report
 
 
-class Means(NamedTuple):
+class CleaningOptions(NamedTuple):
     """How patches are worked on: by which engine, in how much memory, and who is told how far it has come."""
 
     engine: EngineName | None
@@ -36,27 +36,29 @@ class PatchCounter:
         self._report(Progress(self._done, self._total, "patches"))
 
 
-def mean_over_patches(image: AnyArray, cleanings: Sequence[Cleaning], means: Means) -> AnyArray:
+def mean_over_patches(image: AnyArray, cleanings: Sequence[Cleaning], options: CleaningOptions) -> AnyArray:
     """Weighted mean of all patches of one grey image, whatever dictionary has cleaned them."""
     xp = array_namespace(image)
     total, weight = xp.zeros_like(image), xp.zeros_like(image)
     for cleaning in cleanings:
-        some_total, some_weight = sums_over_patches(image, cleaning, means)
+        some_total, some_weight = sums_over_patches(image, cleaning, options)
         density = cleaning.grid.stride**image.ndim  # each stands for neighbours left out
         total += density * some_total
         weight += density * some_weight
     return total / weight
 
 
-def sums_over_patches(image: AnyArray, cleaning: Cleaning, means: Means) -> tuple[AnyArray, AnyArray]:
+def sums_over_patches(
+    image: AnyArray, cleaning: Cleaning, options: CleaningOptions
+) -> tuple[AnyArray, AnyArray]:
     """Weighted cleaned patches, and weights, of one grey image, box by box: extract, code, add up."""
     xp = array_namespace(image)
-    engine = choose_engine(means.engine, image, [factor.shape[1] for factor in cleaning.factors])
-    plan = engine.plan_boxes(cleaning, image, means.max_memory, means.threads)
+    engine = choose_engine(options.engine, image, [factor.shape[1] for factor in cleaning.factors])
+    plan = engine.plan_boxes(cleaning, image, options.max_memory, options.threads)
     total, weight = xp.zeros_like(image), xp.zeros_like(image)
     boxes = cleaning.grid.boxes(plan.patches_per_box)
     for sums in parallel_map(partial(engine.clean_box, cleaning, image), boxes, plan.n_threads):
         total[sums.extent] += sums.total
         weight[sums.extent] += sums.weight
-        means.counter.add(sums.n_patches)
+        options.counter.add(sums.n_patches)
     return total, weight

@@ -14,7 +14,7 @@ from sedil.arrays import AnyArray, Array, variance
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Cleaning
 from sedil.imaging.image_dictionaries import image_coding, image_patch_shape
-from sedil.imaging.patch_averages import Means, sums_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, sums_over_patches
 from sedil.imaging.smooth_filling import fill_smoothly
 from sedil.patch_grid import PatchGrid
 
@@ -74,7 +74,7 @@ def plan_passes(
 
 
 def fill_by_patches(
-    channel: AnyArray, missing: Array, passes: Sequence[Pass], sigma: float, means: Means
+    channel: AnyArray, missing: Array, passes: Sequence[Pass], sigma: float, options: CleaningOptions
 ) -> AnyArray:
     r"""Fill the missing pixels of one grey image with what is sparse in all patches. Paper: Eq. (35).
 
@@ -90,7 +90,7 @@ def fill_by_patches(
     passes : sequence of Pass
     sigma : float
         Noise of the known pixels: no pass removes less.
-    means : Means
+    options : CleaningOptions
 
     Returns
     -------
@@ -109,7 +109,7 @@ def fill_by_patches(
             image_coding(step.dictionary, "refit", max(step.level * contrast, sigma)),
             wanted=missing,
         )
-        total, weight = sums_over_patches(shown, cleaning, means)
+        total, weight = sums_over_patches(shown, cleaning, options)
         covered = weight > 0
         estimate = xp.where(covered, total / xp.where(covered, weight, xp.ones_like(weight)), channel)
         filled = xp.where(missing, estimate, channel)
