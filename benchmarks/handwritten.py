@@ -23,7 +23,6 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 from rows import write_rows
-from sedil.learning.fused import FusedLearning
 from skimage import data
 
 import sedil
@@ -33,6 +32,7 @@ from sedil.engines.fused.kernels.llvm import FLOAT
 from sedil.engines.fused.kernels.memory import BYTES, LANES
 from sedil.engines.fused.kernels.pairs import PAIRS
 from sedil.engines.fused.kernels.tile import COLUMNS, ROWS
+from sedil.engines.fused.training import FusedTrainingSet
 from sedil.learning.defaults import from_data
 from sedil.learning.initial import initial_factors
 
@@ -128,13 +128,13 @@ def tasks() -> dict[str, Callable[[], object]]:
 
 def cost_of_learning(patches: np.ndarray, rng: np.random.Generator) -> Callable[[], object]:
     factors = initial_factors("random", patches, (16, 16), rng)
-    learning = FusedLearning(patches, (16, 16), from_data((8, 8), (16, 16), 1.0), 1)
-    codes = learning.correlations(factors)
-    still, gradient = np.zeros_like(codes), np.zeros_like(codes)
+    training_set = FusedTrainingSet(patches, (16, 16), threads=1)
+    codes = training_set.correlations(factors)
+    penalty, gradient = from_data((8, 8), (16, 16), 1.0).penalty, np.zeros_like(codes)
 
     def evaluate() -> None:
         for _ in range(5):
-            learning.gradient_along(learning.place(factors), codes, still, 0.0, gradient, 1.0)
+            training_set.cost_and_gradient(factors, codes, penalty, 1.0, gradient)
 
     return evaluate
 

@@ -223,12 +223,6 @@ def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name
     return mask
 
 
-def require_boolean(array: Array, name: str) -> None:
-    """An array of True and False."""
-    if array.dtype != array_namespace(array).bool:
-        raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
-
-
 def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, remedy: str) -> None:
     """An image has the axes of a patch, and room for one."""
     shape, patch_shape = tuple(shape), tuple(patch_shape)
