@@ -27,7 +27,6 @@ from skimage import data
 
 import sedil
 import sedil.engines.fused.kernels as package
-from sedil.engines.contract import LogPenalty
 from sedil.engines.fused.kernels.decorators import inlined
 from sedil.engines.fused.kernels.llvm import FLOAT
 from sedil.engines.fused.kernels.memory import BYTES, LANES
@@ -129,15 +128,13 @@ def tasks() -> dict[str, Callable[[], object]]:
 
 def cost_of_learning(patches: np.ndarray, rng: np.random.Generator) -> Callable[[], object]:
     factors = initial_factors("random", patches, (16, 16), rng)
-    samples = FusedTrainingSet(patches, (16, 16), threads=1)
-    weights = from_data((8, 8), (16, 16), 1.0)
-    penalty = LogPenalty(weights.sparsity_scale, weights.sparsity_weight)
-    codes = samples.correlations(factors)
-    spare = np.zeros_like(codes)
+    training_set = FusedTrainingSet(patches, (16, 16), threads=1)
+    codes = training_set.correlations(factors)
+    penalty, gradient = from_data((8, 8), (16, 16), 1.0).penalty, np.zeros_like(codes)
 
     def evaluate() -> None:
         for _ in range(5):
-            samples.cost_and_gradient(factors, codes, penalty, 1.0, spare)
+            training_set.cost_and_gradient(factors, codes, penalty, 1.0, gradient)
 
     return evaluate
 

@@ -3,6 +3,7 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -228,3 +229,10 @@ def test_partial_fit_refuses_blocks_of_another_shape(patches):
     model = SeparableDictionaryLearning((4, 4), (6, 6), random_state=0).partial_fit(patches[:50])
     with pytest.raises(ValueError, match=r"samples of shape \(2, 8\), but the model was fitted to \(4, 4\)"):
         model.partial_fit(patches.reshape(300, 2, 8))
+
+
+def test_score_does_not_depend_on_the_kind_of_output(patches, model):
+    pytest.importorskip("pandas", reason="pandas is not installed: no data frames were tried")
+    rows = patches.reshape(len(patches), -1)
+    framed = clone(model).set_output(transform="pandas").fit(rows)
+    assert framed.score(rows) == model.score(rows)

@@ -35,8 +35,39 @@ ARRAY = np.ma.MaskedArray(np.where(MASKED, np.nan, IMAGE), MASKED)
             lambda array: sedil.inpaint(IMAGE, np.ma.MaskedArray(MASKED, MORE), DICTIONARY),
             r"mask is a masked array: give a plain one, for example mask\.filled\(True\)",
         ),
+        (
+            lambda array: sedil.sample_patches([IMAGE, array], (4, 4), 10),
+            "An image is a masked array: fill .* by sedil.inpaint first",
+        ),
+        (
+            lambda array: sedil.SeparableDictionaryLearning().fit(array),
+            "X is a masked array: fill or drop",
+        ),
+        (
+            lambda array: sedil.SeparableDictionaryLearning().partial_fit(array[None]),
+            "X is a masked array: fill or drop",
+        ),
+        (
+            lambda array: (
+                sedil.SeparableDictionaryLearning(n_atoms=2, max_iterations=1)
+                .fit(IMAGE)
+                .inverse_transform(array[:, :2])
+            ),
+            "X is a masked array: fill or drop",
+        ),
     ],
-    ids=["denoise", "estimate_noise", "sparse_code", "analyze", "fill_whole", "mask"],
+    ids=[
+        "denoise",
+        "estimate_noise",
+        "sparse_code",
+        "analyze",
+        "fill_whole",
+        "mask",
+        "sample_patches",
+        "fit",
+        "partial_fit",
+        "inverse_transform",
+    ],
 )
 @pytest.mark.parametrize("array", [ARRAY, np.ma.MaskedArray(IMAGE)], ids=["some masked", "none masked"])
 def test_they_are_refused_where_nothing_can_be_missing(work, words, array):

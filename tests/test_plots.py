@@ -71,10 +71,22 @@ def test_results_and_fitted_estimators_are_drawn_as_they_are(result, estimator):
         np.testing.assert_array_equal(sedil.plot_history(given).lines[0].get_ydata(), history["objective"])
 
 
+def test_atoms_of_a_file_and_of_a_shipped_dictionary(result, tmp_path):
+    result.dictionary.save(tmp_path / "own.npz")
+    shipped = sedil.shipped_dictionary("separable-8x8")
+    for given, dictionary in ((tmp_path / "own.npz", result.dictionary), ("separable-8x8", shipped)):
+        shown = sedil.plot_atoms(given).images[0].get_array()
+        np.testing.assert_array_equal(shown, mosaic.draw(dictionary, zoom=1))
+
+
 @pytest.mark.parametrize(
     ("draw", "given", "message"),
     [
-        (sedil.plot_atoms, np.eye(3), "dictionary must be a SeparableDictionary, a Learn.* got a ndarray"),
+        (
+            sedil.plot_atoms,
+            np.eye(3),
+            "must be a SeparableDictionary, a path, a shipped name, a Learn.* got a ndarray",
+        ),
         (sedil.plot_history, [1.0], "history must be a History, a LearningResult or a fitted .* got a list"),
         (
             sedil.plot_atoms,

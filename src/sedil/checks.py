@@ -29,8 +29,7 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
 
     Floats keep their precision (float16 becomes float32), integers and booleans become float64.
     """
-    if isinstance(values, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: fill or drop the masked values first.")
+    require_unmasked(values, name)
     array: Any = values
     if not is_array_api_obj(values):
         try:
@@ -47,6 +46,12 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
     narrow = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits < 32
     return xp.astype(array, xp.float32 if narrow else xp.float64)
+
+
+def require_unmasked(values: Any, name: str, remedy: str = "fill or drop the masked values first") -> None:
+    """No masked array of NumPy: whoever takes it for a plain one forgets the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: {remedy}.")
 
 
 def as_working_array(values: AnyArray, name: str, dtype: Precision | None) -> AnyArray:
@@ -204,8 +209,7 @@ def require_folder(path: str | Path) -> None:
 
 def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name: str = "mask") -> AnyArray:
     """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
-    if isinstance(mask, np.ma.MaskedArray):
-        raise TypeError(f"{name} is a masked array: give a plain one, for example {name}.filled(True).")
+    require_unmasked(mask, name, f"give a plain one, for example {name}.filled(True)")
     is_array = is_array_api_obj(mask)
     if not is_array:
         mask = np.asarray(mask)
@@ -223,14 +227,8 @@ def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name
     return mask
 
 
-def require_boolean(array: Array, name: str) -> None:
-    """An array of True and False."""
-    if array.dtype != array_namespace(array).bool:
-        raise TypeError(f"{name} must be boolean, True where data is missing, got dtype {array.dtype}.")
-
-
 def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, remedy: str) -> None:
-    """An image has the axes of a patch, and room for one."""
+    """An image has the axes of a patch, and is at least as large."""
     shape, patch_shape = tuple(shape), tuple(patch_shape)
     if len(shape) != len(patch_shape):
         raise ValueError(f"{name} of shape {shape} does not have the {len(patch_shape)} axes of a patch.")
@@ -245,8 +243,7 @@ def require_threads(threads: int | None) -> int | None:
 
 def require_image(image: Any, channel_axis: int | None) -> None:
     """An array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
-    if isinstance(image, np.ma.MaskedArray):
-        raise TypeError("image is a masked array: fill what is missing by sedil.inpaint first.")
+    require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
     if not is_array_api_obj(image):
         raise TypeError(f"image must be a NumPy array or a tensor, got a {type(image).__name__}.")
     if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):

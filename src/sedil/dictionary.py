@@ -204,9 +204,8 @@ class SeparableDictionary:
 
     def describe(self) -> str:
         """Sizes, redundancy, coherence and precision in one line."""
-        atoms = f"{format_shape(self.n_atoms)} = {prod(self.n_atoms)}"
         return (
-            f"patches {format_shape(self.patch_shape)}, atoms {atoms},"
+            f"patches {format_shape(self.patch_shape)}, atoms {format_atoms(self.n_atoms)},"
             f" redundancy {self.redundancy:.3g}, coherence {self.mutual_coherence():.3f},"
             f" {_dtype_name(self.factors[0])}"
         )
@@ -240,6 +239,11 @@ def load_dictionary(path: str | Path) -> SeparableDictionary:
 def format_shape(lengths: Sequence[int]) -> str:
     """Lengths of axes as people write them: ``8x8``."""
     return "x".join(str(length) for length in lengths)
+
+
+def format_atoms(counts: Sequence[int]) -> str:
+    """Atoms per axis, and of several axes in all: ``16x16 = 256``."""
+    return format_shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
 
 
 def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Array]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sedil.checks import patch_lengths, require_count, require_positive
+from sedil.checks import patch_lengths, require_count, require_positive, require_unmasked
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
@@ -253,6 +253,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         ndarray of shape (n_samples, n_features) or (n_samples, *patch_shape)
         """
         check_is_fitted(self)
+        require_unmasked(X, "X")
         codes = np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
             raise ValueError(
@@ -268,7 +269,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         Between 0 (nothing can be coded) and 1 (perfect for free). Counts accuracy and sparsity, does not
         depend on units; compare models at the same `penalty`.
         """
-        codes = self.transform(X)
+        codes = np.asarray(self.transform(X))  # which `set_output` may have made a data frame
         X = self._validated(X, reset=False)
         residual = self.inverse_transform(codes).reshape(X.shape) - X
         price = self.penalty_ * float(np.sum(np.abs(codes), dtype=np.float64))
@@ -326,6 +327,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         return np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
+        require_unmasked(X, "X")
         if getattr(X, "ndim", 2) > 2:
             X = np.asarray(X).reshape(X.shape[0], -1)
         return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sedil import mosaic
 from sedil.dictionary import SeparableDictionary
 from sedil.learning.result import History
+from sedil.pretrained import DictionaryLike, as_dictionary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +21,7 @@ Part = TypeVar("Part")
 
 
 def plot_atoms(
-    dictionary: SeparableDictionary | LearningResult | SeparableDictionaryLearning,
+    dictionary: DictionaryLike | LearningResult | SeparableDictionaryLearning,
     *,
     signal_shape: Sequence[int] | None = None,
     ax: Axes | None = None,
@@ -28,7 +30,8 @@ def plot_atoms(
 
     Parameters
     ----------
-    dictionary : SeparableDictionary, LearningResult or fitted SeparableDictionaryLearning
+    dictionary : SeparableDictionary, str, Path, LearningResult or fitted SeparableDictionaryLearning
+        The path of a file and the name of a shipped dictionary will do.
     signal_shape : tuple of int, optional
         Shape to give each atom, for example (8, 8) for an unstructured dictionary of 64-vectors.
     ax : matplotlib Axes, optional
@@ -38,7 +41,9 @@ def plot_atoms(
     -------
     matplotlib Axes
     """
-    found = _part_of(dictionary, "dictionary", SeparableDictionary, "a SeparableDictionary")
+    given = as_dictionary(dictionary) if isinstance(dictionary, str | Path) else dictionary
+    words = "a SeparableDictionary, a path, a shipped name"
+    found = _part_of(given, "dictionary", SeparableDictionary, words)
     picture = mosaic.draw(found, signal_shape, zoom=1)
     ax = ax or _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1]))
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")

@@ -126,8 +126,8 @@ def _columns(words: str, console: Console) -> RichProgress:
         rich.TaskProgressColumn(),
         rich.TextColumn("{task.fields[facts]}", markup=False),
         rich.TimeElapsedColumn(),
-        rich.TextColumn("left"),
         rich.TimeRemainingColumn(),
+        rich.TextColumn("left"),
         console=console,
         redirect_stdout=_stands_on_the_same_screen(),
     )

@@ -136,3 +136,11 @@ def test_pictures_of_one_name_in_different_folders_stay_apart(folder):
     Image.new("L", (9, 9)).save("photos/sub/a.png")
     jobs = plan_several(paths("photos"), Path("clean"), None, False)
     assert [job.target for job in jobs] == paths("clean/a.png", "clean/b.png", "clean/sub/a.png")
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_result_before_the_picture_is_told_apart_from_a_result_that_exists(folder, force):
+    with pytest.raises(
+        FileNotFoundError, match=r"no file clean\.png, but photos/a\.png is there: IN comes first"
+    ):
+        plan_one(Path("clean.png"), Path("photos/a.png"), None, force)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,10 +54,12 @@ def show(
 def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
     from rich.table import Table
 
+    from sedil.dictionary import format_atoms
+
     table = Table(title=name, show_header=False, title_justify="left")
     low, high = dictionary.coherence_bounds()
     table.add_row("patches", _shape(dictionary.patch_shape))
-    table.add_row("atoms", _atoms(dictionary.n_atoms))
+    table.add_row("atoms", format_atoms(dictionary.n_atoms))
     table.add_row("redundancy", f"{dictionary.redundancy:.3g}")
     table.add_row("mutual coherence", f"{dictionary.mutual_coherence():.4f} (bounds {low:.3f} to {high:.3f})")
     table.add_row("precision", str(dictionary.factors[0].dtype))
@@ -70,10 +71,6 @@ def _facts(name: str, dictionary: sedil.SeparableDictionary) -> Table:
         if value is not None:
             table.add_row(_label(key), _readable(key, value))
     return table
-
-
-def _atoms(counts: tuple[int, ...]) -> str:
-    return _shape(counts) + (f" = {prod(counts)}" if len(counts) > 1 else "")
 
 
 def _shape(lengths: Sequence[int]) -> str:

@@ -44,6 +44,7 @@ def plan_one(
     job = FileJob(
         source, _inside_folder(output, source), None if compare is None else _inside_folder(compare, source)
     )
+    _require_order(job)
     _require_distinct([job])
     _require_not_inputs(job.outputs, inputs or {source: _NOISY})
     require_free(job.outputs, force)
@@ -93,6 +94,14 @@ def _require_name_of_folder(path: Path, rule: str) -> None:
         raise NotADirectoryError(f"{path} is a file: {rule}.")
     if has_suffix_of_image(path) and not path.is_dir():
         raise NotADirectoryError(f"{path} looks like a file: {rule}: name it {path.stem}, for example.")
+
+
+def _require_order(job: FileJob) -> None:
+    """Whoever names the result first is not told to overwrite the picture."""
+    if job.target.exists() and not job.source.exists():
+        raise FileNotFoundError(
+            f"There is no file {job.source}, but {job.target} is there: IN comes first, OUT last."
+        )
 
 
 def _require_distinct(jobs: Iterable[FileJob]) -> None:

@@ -1,1 +1,1 @@
-"""Images: reading them, and patches of them."""
+"""Images: denoising and inpainting them, estimating their noise, taking patches of them."""

@@ -120,7 +120,7 @@ def default_threshold(dictionary: SeparableDictionary) -> float:
 
 
 def image_patch_shape(dictionary: SeparableDictionary, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Shape of the patches that a dictionary is for, if the image has as many axes and room for one."""
+    """Shape of the patches that a dictionary is for, if the image has as many axes and is as large."""
     patch_shape = dictionary.signal_shape
     if len(patch_shape) != len(shape):
         raise ValueError(

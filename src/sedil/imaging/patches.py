@@ -36,6 +36,8 @@ def sample_patches(
     checks.require_count(n_patches, "n_patches", minimum=1)
     if len(images) == 0:
         raise ValueError("There are no images to take patches from.")
+    for image in images:
+        checks.require_unmasked(image, "An image", "fill what is missing by sedil.inpaint first")
     arrays = [np.asarray(image) for image in images]
     for array in arrays:
         if array.dtype.kind not in "biuf":

@@ -24,8 +24,8 @@ def meter() -> Iterator[Show]:
         rich.BarColumn(),
         rich.TaskProgressColumn(),
         rich.TimeElapsedColumn(),
-        rich.TextColumn("left"),
         rich.TimeRemainingColumn(),
+        rich.TextColumn("left"),
         rich.TextColumn("{task.description}", markup=False),
         console=complaints,
         speed_estimate_period=3600,  # methods differ in speed, so that a short memory would jump
