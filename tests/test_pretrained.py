@@ -172,3 +172,10 @@ def test_bad_settings_are_refused(settings, error, words):
 def test_a_patch_of_several_axes_stands_for_itself():
     with pytest.raises(ValueError, match=r"signal_shape \(4, 2\) does not hold a patch of shape \(2, 4\)"):
         sedil.SeparableDictionary([np.eye(2), np.eye(4)], signal_shape=(4, 2))
+
+
+def test_shipped_dictionary_is_loaded_by_its_name_too():
+    loaded, shipped = sedil.load_dictionary("separable-8x8"), sedil.shipped_dictionary("separable-8x8")
+    assert all(np.array_equal(one, other) for one, other in zip(loaded.factors, shipped.factors, strict=True))
+    with pytest.raises(FileNotFoundError, match="no file gone, nor a shipped dictionary"):
+        sedil.load_dictionary("gone")

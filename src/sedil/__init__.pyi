@@ -1,7 +1,6 @@
 from .analytic import odct as odct
 from .coding import sparse_code as sparse_code
 from .dictionary import SeparableDictionary as SeparableDictionary
-from .dictionary import load_dictionary as load_dictionary
 from .errors import DictionaryFileError as DictionaryFileError
 from .estimators import SeparableDictionaryLearning as SeparableDictionaryLearning
 from .imaging.denoise import denoise as denoise
@@ -17,6 +16,7 @@ from .learning.result import LearningResult as LearningResult
 from .learning.result import StopReason as StopReason
 from .plots import plot_atoms as plot_atoms
 from .plots import plot_history as plot_history
+from .pretrained import load_dictionary as load_dictionary
 from .pretrained import shipped_dictionary as shipped_dictionary
 
 __version__: str

@@ -215,27 +215,6 @@ class SeparableDictionary:
         return f'<p>{facts}</p><img alt="atoms" src="{mosaic.as_data_uri(mosaic.draw(self))}">'
 
 
-def load_dictionary(path: str | Path) -> SeparableDictionary:
-    """Read a dictionary from a file written by `SeparableDictionary.save` or ``sedil learn``.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    SeparableDictionary
-
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    DictionaryFileError
-        If it is damaged, of another program, or of a newer format than this version reads.
-    """
-    return SeparableDictionary.load(path)
-
-
 def format_shape(lengths: Sequence[int]) -> str:
     """Lengths of axes as people write them: ``8x8``."""
     return "x".join(str(length) for length in lengths)

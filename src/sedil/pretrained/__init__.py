@@ -6,7 +6,16 @@ from sedil.pretrained.shipped import (
     SHIPPED,
     DictionaryLike,
     as_dictionary,
+    load_dictionary,
     shipped_dictionary,
 )
 
-__all__ = ["FOR_VOLUMES", "NAMES", "SHIPPED", "DictionaryLike", "as_dictionary", "shipped_dictionary"]
+__all__ = [
+    "FOR_VOLUMES",
+    "NAMES",
+    "SHIPPED",
+    "DictionaryLike",
+    "as_dictionary",
+    "load_dictionary",
+    "shipped_dictionary",
+]

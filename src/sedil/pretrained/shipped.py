@@ -58,3 +58,25 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
     raise FileNotFoundError(
         f"There is no file {path}, nor a shipped dictionary of that name: these are {', '.join(SHIPPED)}."
     )
+
+
+def load_dictionary(path: str | Path) -> SeparableDictionary:
+    """Read a dictionary from a file written by `SeparableDictionary.save` or ``sedil learn``.
+
+    Parameters
+    ----------
+    path : str or Path
+        Or the name of a shipped one.
+
+    Returns
+    -------
+    SeparableDictionary
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    DictionaryFileError
+        If it is damaged, of another program, or of a newer format than this version reads.
+    """
+    return as_dictionary(path)
