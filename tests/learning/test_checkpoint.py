@@ -204,6 +204,62 @@ def test_incomplete_checkpoint_is_called_damaged(lost, tmp_path):
         learn(max_iterations=4, checkpoint=path, resume=True)
 
 
+EDITS = {
+    "cut": (lambda array: array[:-1], "has shape"),
+    "turned": (lambda array: array.T, "has shape"),
+    "not a number": (lambda array: np.nan * array, "must hold finite numbers"),
+    "text": (lambda array: array.astype(str), "must hold finite numbers"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("name", ["point_codes", "point_factor0", "gradient_codes", "direction_factor1"])
+def test_edited_arrays_never_reach_a_kernel(name, engine, edit, tmp_path):
+    """Kernels do not look at sizes again: a cut gradient ended the process."""
+    path, settings = tmp_path / "c.npz", {"dtype": "float32", "engine": engine}
+    learn(max_iterations=2, checkpoint=path, **settings)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    change, complaint = EDITS[edit]
+    arrays[name] = change(arrays[name])
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: {name} {complaint}"):
+        learn(max_iterations=4, checkpoint=path, resume=True, **settings)
+
+
+def test_factors_of_a_checkpoint_have_unit_columns(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    arrays["point_factor1"] = 2 * arrays["point_factor1"]
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match="point_factor1 must have unit columns, but column"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_edited_factors_of_mini_batches_are_refused(edit, tmp_path):
+    path, settings = tmp_path / "c.npz", {"batch_size": 10, "batch_iterations": 2, "random_state": 0}
+    sedil.learn_minibatch(PATCHES, (4, 5), checkpoint=path, max_batches=1, **settings)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    change, complaint = EDITS[edit]
+    arrays["factor0"] = change(arrays["factor0"])
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: factor0 {complaint}"):
+        sedil.learn_minibatch(PATCHES, (4, 5), checkpoint=path, resume=True, **settings)
+
+
+@pytest.mark.parametrize("name", ["slope", "gradient_norm", "step_size"])
+def test_numbers_of_a_checkpoint_are_finite(name, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["numbers"][name] = float("nan")
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"c\.npz is damaged: its numbers must be finite"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
 def test_missing_folder_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
         learn(max_iterations=2, checkpoint=tmp_path / "nowhere" / "c.npz")

@@ -189,6 +189,9 @@ class TrainingSet(Protocol):
 
     n_samples: int
 
+    def codes_shape(self, n_atoms: Sequence[int]) -> tuple[int, ...]:
+        """Shape of codes in the layout of the engine."""
+
     def correlations(self, factors: Factors) -> OwnArray:
         """Codes ``A^T S B``: inner products of all patches with all atoms."""
 

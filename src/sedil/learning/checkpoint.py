@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,13 +16,14 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil import checks
+from sedil import checks, spheres
 from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.errors import DictionaryFileError
 from sedil.files import archive_kind, read_archive, write_archive
 from sedil.learning.result import History, Record
 
 CHECKPOINT = "checkpoint"
+_TOLERANCE = 1e-5  # of the unit lengths of columns
 
 
 class Checkpoint(NamedTuple):
@@ -40,9 +42,26 @@ class Checkpoint(NamedTuple):
     numbers: dict[str, Any]
     arrays: Mapping[str, Array]
 
-    def array(self, name: str, like: AnyArray) -> AnyArray:
-        """A copy of one of the arrays in the library and on the device of `like`."""
-        return array_namespace(like).asarray(self.arrays[name], device=device_of(like), copy=True)
+    def array(self, name: str, shape: tuple[int, ...], like: AnyArray) -> AnyArray:
+        """A copy of one of the arrays in the library, precision and on the device of `like`.
+
+        No kernel looks at sizes again: what has another shape, or is not finite, is refused here.
+        """
+        found = self.arrays[name]
+        if tuple(found.shape) != shape:
+            raise DictionaryFileError(f"{name} has shape {tuple(found.shape)}, not {shape}.")
+        if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
+            raise DictionaryFileError(f"{name} must hold finite numbers.")
+        xp = array_namespace(like)
+        return xp.asarray(found, dtype=like.dtype, device=device_of(like), copy=True)
+
+    def factor(self, name: str, shape: tuple[int, ...], like: AnyArray) -> AnyArray:
+        """As `array`, a factor: its columns have unit length."""
+        factor = self.array(name, shape, like)
+        violation = spheres.explain_violation(factor, _TOLERANCE)
+        if violation:
+            raise DictionaryFileError(f"{name} must have unit columns, but {violation}.")
+        return factor
 
 
 class CheckpointFile(NamedTuple):
@@ -99,13 +118,17 @@ class CheckpointFile(NamedTuple):
             self.require_same_run(facts["identity"], expected)
             columns = [facts["history"][name] for name in Record._fields]
             history = History(Record(*values) for values in zip(*columns, strict=True))
+            if len(history) == 0 or not _all_finite([facts["numbers"], columns]):
+                raise DictionaryFileError("its numbers must be finite, and there must be some.")
             return Checkpoint(dict(facts["identity"]), history, dict(facts["numbers"]), arrays)
 
     @contextmanager
     def explaining_damage(self) -> Iterator[None]:
-        """While a checkpoint is read: what it lacks is told in a sentence."""
+        """While a checkpoint is read: what it lacks, and what is wrong in it, is told in a sentence."""
         try:
             yield
+        except DictionaryFileError as error:
+            raise DictionaryFileError(f"{self.path} is damaged: {error}") from error
         except (KeyError, TypeError, AttributeError) as error:
             raise DictionaryFileError(f"{self.path} is damaged: it lacks {error}.") from error
 
@@ -117,6 +140,15 @@ class CheckpointFile(NamedTuple):
                 f"The checkpoint {self.path} belongs to another run (different {', '.join(differing)}): "
                 f"use the same data and settings, or another file."
             )
+
+
+def _all_finite(facts: Any) -> bool:
+    """Whether all numbers in what JSON held are finite."""
+    if isinstance(facts, Mapping):
+        return all(map(_all_finite, facts.values()))
+    if isinstance(facts, list):
+        return all(map(_all_finite, facts))
+    return not isinstance(facts, float) or isfinite(facts)
 
 
 def fingerprint(patches: Array) -> str:

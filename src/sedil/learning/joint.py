@@ -77,13 +77,15 @@ class JointLearner:
         self.warm_up = numbers.pop("warm_up")
         self._enter(numbers.pop("phase"))
         numbers["terms"], numbers["reference"] = Terms(**numbers["terms"]), Reference(**numbers["reference"])
-        n_axes = like.ndim - 1
+        n_atoms = saved.identity["n_atoms"]
+        codes_shape = self.objective.training_set.codes_shape(n_atoms)
+        sizes = list(zip(like.shape[1:], n_atoms, strict=True))
         points: dict[str, Any] = {
             name: Point(
-                saved.array(f"{name}_codes", like),
-                tuple(saved.array(f"{name}_factor{k}", like) for k in range(n_axes)),
+                saved.array(f"{name}_codes", codes_shape, like),
+                tuple(read(f"{name}_factor{k}", size, like) for k, size in enumerate(sizes)),
             )
-            for name in _POINTS
+            for name, read in zip(_POINTS, (saved.factor, saved.array, saved.array), strict=True)
         }
         self.state, self.history = State(**points, **numbers), saved.history
         self.objective.n_evaluations = saved.history[-1].n_evaluations

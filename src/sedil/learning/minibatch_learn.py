@@ -14,8 +14,9 @@ from sedil import checks
 from sedil.arrays import Array
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.engines import EngineName
-from sedil.learning.batches import Batch, BatchSource, open_batches
+from sedil.learning.batches import Batch, BatchSource, nan_for_masked, open_batches
 from sedil.learning.checkpoint import Checkpoint, CheckpointFile, fingerprint
+from sedil.learning.defaults import choose_atoms
 from sedil.learning.initial import Start
 from sedil.learning.minibatch import BATCH_ITERATIONS, MiniBatchLearner
 from sedil.learning.result import History, LearningResult, StopReason, learned_dictionary
@@ -229,7 +230,9 @@ class BatchLearner:
         came = None if last is None else _fingerprint(last)
         file.require_same_run({"data": self._last_batch}, {"data": came})
         assert last is not None
-        factors = tuple(saved.array(f"factor{k}", last.patches) for k in range(len(saved.arrays)))
+        like = checks.as_working_array(nan_for_masked(last.patches), "patches", self._learner.dtype)
+        sizes = zip(like.shape[1:], choose_atoms(self._learner.n_atoms, like.shape[1:]), strict=True)
+        factors = tuple(saved.factor(f"factor{k}", size, like) for k, size in enumerate(sizes))
         self._learner.restore(factors, saved.numbers, saved.history)
 
     def result(self, reason: StopReason, settings: dict[str, Any]) -> LearningResult:

@@ -46,6 +46,10 @@ class FusedTrainingSet:
         blank = Operator.create([np.zeros(size) for size in sizes])
         self._workspaces = [cost.CostWorkspace.create(blank) for _ in range(n_threads)]
 
+    def codes_shape(self, n_atoms: Sequence[int]) -> tuple[int, ...]:
+        """In blocks."""
+        return len(self._patches), prod(n_atoms), WIDTH
+
     def correlations(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         """Codes ``A^T S B``."""
         operator = Operator.create(factors)

@@ -25,6 +25,10 @@ class PortableTrainingSet:
         self._patches = pack(patches)
         self._known = None if mask is None else pack(array_namespace(patches).astype(~mask, patches.dtype))
 
+    def codes_shape(self, n_atoms: Sequence[int]) -> tuple[int, ...]:
+        """Packed: samples last."""
+        return (*n_atoms, self.n_samples)
+
     def correlations(self, factors: Sequence[Array]) -> Array:
         """Codes ``A^T S B``."""
         return products.analyze(factors, self._patches)
