@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
+from sedil.global_state import without_warnings_of_pillow
 
 FORMAT_VERSION = 2
 _HEADER = "header"
@@ -155,8 +155,7 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
     chosen = picture_format(path)
     stream = BytesIO()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of damaged camera facts, which are none of our making
+        with without_warnings_of_pillow.held():
             Image.fromarray(pixels).save(stream, format=chosen, **options)
     except (OSError, ValueError, TypeError) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error

@@ -12,6 +12,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TypeVar
 
+from sedil.global_state import SharedChange, Undo
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -39,7 +41,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
         libraries.limit(limits=1, user_api="openmp")  # of this thread alone, and it ends with the pool
 
     with (
-        libraries.limit(limits=1, user_api="blas"),
+        _blas_in_one_thread.held(),
         ThreadPoolExecutor(threads, initializer=hold_openmp) as pool,
     ):
         waiting: list[Future[Result]] = [
@@ -48,3 +50,13 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
         while waiting:
             yield waiting.pop(0).result()
             waiting += [pool.submit(function, item) for item in islice(items, 1)]
+
+
+def _hold_blas() -> Undo:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().limit(limits=1, user_api="blas").restore_original_limits
+
+
+_blas_in_one_thread = SharedChange(_hold_blas)
+"""The threads of BLAS are those of the whole process."""

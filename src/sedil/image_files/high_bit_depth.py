@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
+from sedil.global_state import SharedChange, Undo
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -128,13 +129,18 @@ def opened_tiff(path: Path) -> Iterator[TiffFile]:
     """The file opened by tifffile, without its log: what stops the reading is raised."""
     from tifffile import TiffFile
 
+    with _without_log.held(), TiffFile(path) as file:
+        yield file
+
+
+def _silence_tifffile() -> Undo:
     log = logging.getLogger("tifffile")
     was, log.disabled = log.disabled, True
-    try:
-        with TiffFile(path) as file:
-            yield file
-    finally:
-        log.disabled = was
+    return lambda: setattr(log, "disabled", was)
+
+
+_without_log = SharedChange(_silence_tifffile)
+"""What tifffile has to say of damaged files."""
 
 
 def _require_known_channels(path: Path, page: Any) -> None:

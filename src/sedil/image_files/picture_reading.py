@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
+from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
 from sedil.image_files import high_bit_depth
 from sedil.image_files.reading_errors import one_sentence, require_memory
 
@@ -86,28 +86,34 @@ def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]
     """The file opened by Pillow, as if it had the given layout; None for a TIFF that Pillow does not know.
 
     Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large; and
-    without its warnings, which speak to programmers: what stops the reading is raised.
+    without its warnings.
     """
     from PIL import Image, UnidentifiedImageError
 
+    # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
+    with _without_limit.held(), without_warnings_of_pillow.held(), path.open("rb") as stream:
+        try:
+            picture = Image.open(stream)
+        except UnidentifiedImageError:
+            if not high_bit_depth.is_tiff(path):
+                raise
+            yield None
+            return
+        with picture:
+            if layout is not None:
+                _lay_out(picture, layout)
+            yield picture
+
+
+def _lift_limit() -> Undo:
+    from PIL import Image
+
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-    try:
-        # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
-        with warnings.catch_warnings(), path.open("rb") as stream:
-            warnings.simplefilter("ignore")
-            try:
-                picture = Image.open(stream)
-            except UnidentifiedImageError:
-                if not high_bit_depth.is_tiff(path):
-                    raise
-                yield None
-                return
-            with picture:
-                if layout is not None:
-                    _lay_out(picture, layout)
-                yield picture
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
+    return lambda: setattr(Image, "MAX_IMAGE_PIXELS", limit)
+
+
+_without_limit = SharedChange(_lift_limit)
+"""Pillow's limit on the number of pixels."""
 
 
 def _lay_out(picture: ImageFile, layout: str) -> None:
