@@ -5,7 +5,9 @@ import re
 import stat
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -207,6 +209,83 @@ def test_facts_that_are_no_dict_are_called_damaged(tmp_path):
     np.savez(tmp_path / "odd.npz", header=header)
     with pytest.raises(DictionaryFileError, match=r"is damaged: its facts are a list, not a dict"):
         sedil.load_dictionary(tmp_path / "odd.npz")
+
+
+# Archives that are not what they seem
+
+
+def npy(shape, dtype="<f8", content=b""):
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    head = head.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + content
+
+
+def write_members(path, compression=zipfile.ZIP_STORED, **members):
+    header = BytesIO()
+    np.save(header, np.array(json.dumps(HEADER)))
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in {"header": header.getvalue(), **members}.items():
+            archive.writestr(f"{name}.npy", content)
+
+
+def peak_of_loading(path):
+    tracemalloc.start()
+    try:
+        with pytest.raises(DictionaryFileError) as caught:
+            sedil.load_dictionary(path)
+        return str(caught.value), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["factor0", "unknown"])
+def test_archive_that_unpacks_to_more_than_its_size_is_refused_unread(tmp_path, name):
+    path = tmp_path / "bomb.npz"
+    write_members(path, zipfile.ZIP_DEFLATED, **{name: npy((10**7,), content=bytes(8 * 10**7))})
+    message, peak = peak_of_loading(path)
+    assert re.search(
+        r"bomb\.npz was not written by sedil, or it is damaged: its arrays take 80,00.,... bytes", message
+    )
+    assert peak < 2_000_000
+    assert files.archive_kind(path) is None
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (10**30,), (-1, 2), (2, 3), (1,)])
+def test_array_that_is_not_as_large_as_it_says_is_refused_unread(tmp_path, shape):
+    path = tmp_path / "lie.npz"
+    write_members(path, factor0=npy(shape, content=bytes(32)))
+    message, peak = peak_of_loading(path)
+    assert message == f"{path} is not a dictionary file of sedil, or it is damaged (ValueError)."
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "shape", ["(2, 2", "(2, 2)}, 'more': {", "[" * 3000, "'''", "(2.0, 2)", "()", "(True, 2)"]
+)
+def test_head_that_cannot_be_parsed_is_our_error(tmp_path, shape):
+    path = tmp_path / "odd.npz"
+    write_members(path, factor0=npy(shape, content=bytes(32)))
+    with pytest.raises(DictionaryFileError, match=r"odd\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(path)
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "two.npz"
+    write_members(path, factor0=npy((2, 2), content=np.eye(2).tobytes()))
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("factor0.npy", npy((2, 2), content=np.eye(2).tobytes()))
+    with pytest.raises(DictionaryFileError, match=r"two\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(path)
+
+
+def test_archive_beyond_the_memory_is_refused_unread(saved, monkeypatch):
+    monkeypatch.setattr(files, "usable_memory", lambda: 100)
+    monkeypatch.setattr(files, "read_array", None)
+    message = (
+        r"dictionary\.npz takes 0\.0 GB of memory, and this process may use 0\.0 GB: read it on a larger"
+    )
+    with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(saved)
 
 
 class Trap:

@@ -17,6 +17,8 @@ LAYERS = [
         "sedil.choices",
         "sedil.errors",
         "sedil.global_state",
+        "sedil.memory",
+        "sedil.npz",
         "sedil.patch_grid",
         "sedil.progress",
     },

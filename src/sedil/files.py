@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -21,21 +20,11 @@ import numpy as np
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
 from sedil.global_state import without_warnings_of_pillow
+from sedil.memory import usable_memory
+from sedil.npz import ArrayHead, array_heads, read_array
 
 FORMAT_VERSION = 2
 _HEADER = "header"
-# What numpy, zipfile and json raise on damaged or foreign content.
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
@@ -56,9 +45,11 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
 def archive_kind(path: str | Path) -> str | None:
     """What an archive of sedil holds, from its header alone; None for any other file."""
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return json.loads(str(archive[_HEADER][()]))["kind"]
-    except _UNREADABLE:
+        with zipfile.ZipFile(path) as archive:
+            heads = array_heads(archive)
+            _require_size(Path(path), heads)
+            return _read_header(archive, heads)["kind"]
+    except Exception:  # as many kinds as there are ways to be damaged
         return None
 
 
@@ -67,15 +58,49 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
+    with _one_error(path, kind), zipfile.ZipFile(path) as archive:
+        heads = array_heads(archive)
+        _require_size(path, heads)
+        header = _read_header(archive, heads)
+        _require_header(path, kind, header["kind"], header["format_version"], header["facts"])
+        arrays = {name: read_array(archive, head) for name, head in heads.items() if name != _HEADER}
+        return arrays, header["facts"]
+
+
+@contextmanager
+def _one_error(path: Path, kind: str) -> Iterator[None]:
+    """Whatever zipfile, NumPy and JSON raise on damaged or foreign content, as a `DictionaryFileError`."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(str(arrays.pop(_HEADER)[()]))
-        found, version, facts = header["kind"], header["format_version"], header["facts"]
-    except _UNREADABLE as error:
+        yield
+    except DictionaryFileError:
+        raise
+    except Exception as error:
         raise DictionaryFileError(
             f"{path} is not a {kind} file of sedil, or it is damaged ({type(error).__name__})."
         ) from error
+
+
+def _require_size(path: Path, heads: Mapping[str, ArrayHead]) -> None:
+    """Refuse arrays that are larger than their file, which is not compressed, or than the memory."""
+    needed, size = sum(head.n_bytes for head in heads.values()), path.stat().st_size
+    if needed > size:
+        raise DictionaryFileError(
+            f"{path} was not written by sedil, or it is damaged: its arrays take {needed:,} bytes, and the "
+            f"file has {size:,}."
+        )
+    there = usable_memory()
+    if there is not None and needed > there:
+        raise DictionaryFileError(
+            f"{path} takes {needed / 1e9:,.1f} GB of memory, and this process may use {there / 1e9:,.1f} GB: "
+            f"read it on a larger machine, or raise the limit."
+        )
+
+
+def _read_header(archive: zipfile.ZipFile, heads: Mapping[str, ArrayHead]) -> dict[str, Any]:
+    return json.loads(str(read_array(archive, heads[_HEADER])[()]))
+
+
+def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any) -> None:
     if type(version) is not int or version < 1:
         raise DictionaryFileError(f"{path} is damaged: its format version is {version!r}, not 1 or more.")
     if not isinstance(facts, dict):
@@ -87,7 +112,6 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
         raise DictionaryFileError(
             f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
         )
-    return arrays, facts
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import RLock
+from typing import Any
 
 Undo = Callable[[], None]
 
@@ -33,7 +34,7 @@ class SharedChange:
     loud
     """
 
-    def __init__(self, change: Callable[[], Undo]) -> None:
+    def __init__(self, change: Callable[..., Undo]) -> None:
         self._change = change
         self._undo: Undo | None = None
         self._holders: set[object] = set()
@@ -47,14 +48,20 @@ class SharedChange:
             )
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """The change is made inside; what was there before is back when nobody is inside any more."""
+    def held(self, *arguments: Any) -> Iterator[None]:
+        """The change is made inside; what was there before is back when nobody is inside any more.
+
+        Parameters
+        ----------
+        *arguments
+            What the change takes, should this call be the first one in.
+        """
         holder = object()
         try:
             with self._lock:
                 self._holders.add(holder)
                 if self._undo is None:
-                    self._undo = self._change()
+                    self._undo = self._change(*arguments)
             yield
         finally:
             with self._lock:

@@ -270,7 +270,7 @@ def test_pickles_complex_numbers_and_several_arrays_are_refused(tmp_path, values
 
 def test_too_large_volume_is_refused_before_it_is_read(tmp_path, values, monkeypatch):
     np.save(tmp_path / "a.npy", values)
-    monkeypatch.setattr(reading_errors, "_physical_memory", lambda: 45 * values.size - 1)
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 45 * values.size - 1)
     monkeypatch.setitem(volume_files._READERS, "NumPy", None)
     with pytest.raises(ImageFileError, match=r"has 5 x 6 x 7 pixels, which take about .* cut it into parts"):
         read_volume(tmp_path / "a.npy", 45)

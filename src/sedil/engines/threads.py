@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sedil.global_state import SharedChange, Undo
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,7 +44,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
         libraries.limit(limits=1, user_api="openmp")  # of this thread alone, and it ends with the pool
 
     with (
-        _blas_in_one_thread.held(),
+        _blas_in_one_thread.held(libraries),
         ThreadPoolExecutor(threads, initializer=hold_openmp) as pool,
     ):
         waiting: list[Future[Result]] = [
@@ -52,10 +55,8 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
             waiting += [pool.submit(function, item) for item in islice(items, 1)]
 
 
-def _hold_blas() -> Undo:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController().limit(limits=1, user_api="blas").restore_original_limits
+def _hold_blas(libraries: ThreadpoolController) -> Undo:
+    return libraries.limit(limits=1, user_api="blas").restore_original_limits
 
 
 _blas_in_one_thread = SharedChange(_hold_blas)
