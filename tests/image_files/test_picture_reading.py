@@ -271,7 +271,7 @@ def test_photograph_with_a_preview_is_read(tmp_path):
     ("content", "reason"),
     [
         (b"", "the file is empty"),
-        (b"not a picture", "it is no picture, damaged, or of an unknown format"),
+        (b"not a picture", "it is no picture, damaged, or of another format"),
         (b"II*\0", "it is damaged, incomplete or of a rare kind"),
         (b"II*\0\0\0\0\0", "it is damaged, incomplete or of a rare kind"),  # tifffile logs this
     ],
@@ -281,6 +281,20 @@ def test_reason_is_told(tmp_path, caplog, content, reason):
     with pytest.raises(ImageFileError, match=rf"p\.png cannot be read as an image: {reason}"):
         read_picture(tmp_path / "p.png")
     assert not caplog.records
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PCX", "ICNS", "TGA", "SGI", "DDS", "PDF"])
+def test_other_formats_are_not_opened_whatever_the_name(tmp_path, kind):
+    Image.new("RGB", (16, 16)).save(tmp_path / "p.png", format=kind)
+    message = r"p\.png cannot be read as an image: it is no picture, damaged, or of another format than PNG"
+    with pytest.raises(ImageFileError, match=message):
+        read_picture(tmp_path / "p.png")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP", "WEBP", "PPM", "GIF", "JPEG2000"])
+def test_known_formats_are_opened_whatever_the_name(tmp_path, kind):
+    Image.new("L", (16, 16), 90).save(tmp_path / "p.png", format=kind)
+    np.testing.assert_allclose(read_picture(tmp_path / "p.png").pixels, 90, atol=3)
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp"])
@@ -298,7 +312,7 @@ def test_missing_file_folder_and_forbidden_file_are_told_apart(tmp_path, monkeyp
     with pytest.raises(ImageFileError, match=r"cannot be read as an image: it is a folder\."):
         read_picture(tmp_path)
 
-    def refuse(stream):
+    def refuse(stream, formats):
         raise PermissionError(13, "Permission denied")
 
     Image.fromarray(LEVELS).save(tmp_path / "secret.png")

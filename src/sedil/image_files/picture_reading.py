@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
     from PIL.ImageFile import ImageFile
 
+# Nothing else is opened, whatever the name of a file: some formats start other programs, as EPS does.
+_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "PPM", "GIF", "JPEG2000", "AVIF")
 _GREY_MODES = {"1", "L", "LA", "La"}
 _DEEP_MODES = {"I;16", "I;16B", "I;16L", "I;16N", "I", "F"}  # greys of more than 8 bits stay as they are
 _TRANSPARENT_MODES = {"LA", "La", "PA", "RGBA", "RGBa"}
@@ -93,7 +95,7 @@ def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]
     # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
     with _without_limit.held(), without_warnings_of_pillow.held(), path.open("rb") as stream:
         try:
-            picture = Image.open(stream)
+            picture = Image.open(stream, formats=_known_formats())
         except UnidentifiedImageError:
             if not high_bit_depth.is_tiff(path):
                 raise
@@ -103,6 +105,13 @@ def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]
             if layout is not None:
                 _lay_out(picture, layout)
             yield picture
+
+
+def _known_formats() -> list[str]:
+    from PIL import Image
+
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]  # an older Pillow does not know all
 
 
 def _lift_limit() -> Undo:
@@ -236,6 +245,6 @@ def _why_damaged(error: Exception) -> str:
     from PIL import UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):
-        return "it is no picture, damaged, or of an unknown format"
+        return "it is no picture, damaged, or of another format than PNG, JPEG, TIFF, BMP, WebP, PGM and PPM"
     says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
     return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
