@@ -19,6 +19,7 @@ LAYERS = [
         "sedil.global_state",
         "sedil.memory",
         "sedil.npz",
+        "sedil.partial_files",
         "sedil.patch_grid",
         "sedil.progress",
     },

@@ -9,10 +9,9 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -22,6 +21,7 @@ from sedil.errors import DictionaryFileError
 from sedil.global_state import without_warnings_of_pillow
 from sedil.memory import usable_memory
 from sedil.npz import ArrayHead, array_heads, read_array
+from sedil.partial_files import partial_file, place_to_write, remove_leftovers
 
 FORMAT_VERSION = 2
 _HEADER = "header"
@@ -44,6 +44,8 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
 
 def archive_kind(path: str | Path) -> str | None:
     """What an archive of sedil holds, from its header alone; None for any other file."""
+    if not Path(path).is_file():  # a pipe would be waited for
+        return None
     try:
         with zipfile.ZipFile(path) as archive:
             heads = array_heads(archive)
@@ -116,13 +118,18 @@ def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any)
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream whose content becomes that of `path` at the end; on failure the old file stays whole."""
-    with _partial_file(Path(path)) as stream:
+    """A stream whose content becomes that of `path` at the end; on failure the old file stays whole.
+
+    A link stays and what it points to is replaced; the permissions of the old file are kept.
+    """
+    with _partial_file(Path(path)) as (place, stream):
+        remove_leftovers(place)
         yield stream
         stream.flush()
         os.fsync(stream.fileno())
-        stream.close()  # Windows moves closed files only
-        os.replace(stream.name, path)
+        if os.name == "nt":
+            stream.close()  # Windows moves closed files only; elsewhere the lock lasts until it is moved
+        os.replace(stream.name, place)
 
 
 def require_writable(path: str | Path) -> None:
@@ -140,21 +147,15 @@ def require_free(paths: Sequence[Path], force: bool) -> None:
 
 
 @contextmanager
-def _partial_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file beside `path`, gone at the end unless it was moved; errors name `path`."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: give the name of a file.")
-    require_folder(path)
-    # The token tells threads apart, and leftovers of a process that was killed and had the same number.
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}.part")
+def _partial_file(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Where the file goes, and a partial one beside it; errors of the system name `path`."""
+    place = place_to_write(path)
+    require_folder(place)
     try:
-        with partial.open("xb") as stream:
-            yield stream
+        with partial_file(place) as stream:
+            yield place, stream
     except OSError as error:
         raise OSError(f"Cannot write {path}: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def write_picture(path: str | Path, pixels: np.ndarray) -> None:
