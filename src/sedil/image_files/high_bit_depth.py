@@ -16,6 +16,8 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.global_state import SharedChange, Undo
+from sedil.image_files.packing import require_room_for_tiff
+from sedil.image_files.reading_errors import require_memory
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -111,8 +113,11 @@ def read_tiff(path: Path) -> TiffContent:
     with opened_tiff(path) as file:
         if len(file.pages) > 1:
             raise ImageFileError(f"{path} has {len(file.pages)} pages: split it into files of one page each.")
-        page = file.pages.first
+        page: Any = file.pages.first
         _require_known_channels(path, page)
+        # Pillow may have read another size, where a file has two.
+        require_room_for_tiff(path, page, page.shape)
+        require_memory(path, page.shape, page.dtype.itemsize)
         pixels = page.asarray()
         tags = {code: page.tags[code].value for code in (_ORIENTATION, _ICC_PROFILE) if code in page.tags}
         if page.photometric == _WHITE_IS_ZERO:

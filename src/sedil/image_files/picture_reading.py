@@ -12,6 +12,7 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
 from sedil.image_files import high_bit_depth
+from sedil.image_files.packing import require_room_for_picture
 from sedil.image_files.reading_errors import one_sentence, require_memory
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def picture_shape(path: str | Path) -> tuple[int, ...]:
     with _one_sentence(path), _opened(path) as picture:
         if picture is None:
             return high_bit_depth.tiff_shape(path)
+        require_room_for_picture(path, picture)
         sides = (picture.height, picture.width)
         return sides if picture.mode in _GREY_MODES | _DEEP_MODES else (*sides, 3)
 

@@ -19,6 +19,7 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.files import replacing
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
+from sedil.image_files.packing import require_room_for_tiff
 from sedil.image_files.reading_errors import one_sentence, require_bytes, require_memory
 from sedil.npz import ArrayHead, array_heads, read_array
 
@@ -226,6 +227,7 @@ def _read_tiff(path: Path) -> Volume:
             "resolutionunit": page.resolutionunit if "XResolution" in tags else None,
             "iccprofile": page.iccprofile,
         }
+        require_room_for_tiff(path, page, file.series[0].shape)
         return Volume(file.series[0].asarray(), "TIFF", header)
 
 
