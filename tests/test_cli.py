@@ -269,6 +269,19 @@ def test_markup_in_info_is_shown_as_it_is(tmp_path):
         assert words in result.stdout
 
 
+def test_escape_sequences_in_info_do_not_reach_the_terminal(tmp_path):
+    info = {"note": "a\x1b[2Jb", "k\x1b]0;ey\x07": ["c\x9bd"], "deep": {"\x1bc": "\r"}}
+    sedil.SeparableDictionary([np.eye(4)] * 2, info=info).save(tmp_path / "d\x1b[31m.npz")
+    result = run("show", tmp_path / "d\x1b[31m.npz")
+    assert result.exit_code == 0
+    assert r"a\x1b[2Jb" in result.output
+    assert r"d\x1b[31m.npz" in result.output
+    assert not set("\x1b\x07\x9b\r") & set(result.output)
+    failed = run("show", tmp_path / "none\x1b[31m.npz")
+    assert failed.exit_code == 1
+    assert "\x1b" not in failed.output
+
+
 def test_patches_with_one_side_of_one_are_learned(pictures, tmp_path):
     result = run("learn", pictures, "-o", tmp_path / "d", "-p", "4x1", "-n", 50, "--iterations", 2)
     assert result.exit_code == 0, result.output
@@ -352,7 +365,8 @@ def test_files_that_cannot_be_read_are_named_and_the_others_learned_from(picture
     complaints = result.stderr.splitlines()
     bad, tiny = pictures / "sub/bad.png", pictures / "tiny.png"
     assert sorted(complaints[:-1]) == [
-        f"failed: {bad} cannot be read as an image: it is no picture, damaged, or of an unknown format.",
+        f"failed: {bad} cannot be read as an image: it is no picture, damaged, or of another format than "
+        f"PNG, JPEG, TIFF, BMP, WebP, PGM and PPM.",
         f"failed: {tiny} of shape (3, 3) is smaller than a patch of shape (4, 4): leave it out or choose "
         f"smaller patches.",
     ]

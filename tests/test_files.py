@@ -5,7 +5,9 @@ import re
 import stat
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -13,9 +15,11 @@ from PIL import Image
 
 import sedil
 from full_disk import no_space, stop_writes
-from sedil import files
+from sedil import files, partial_files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="files are not those of POSIX: this was not tested")
 
 HEADER = {
     "kind": "dictionary",
@@ -209,6 +213,83 @@ def test_facts_that_are_no_dict_are_called_damaged(tmp_path):
         sedil.load_dictionary(tmp_path / "odd.npz")
 
 
+# Archives that are not what they seem
+
+
+def npy(shape, dtype="<f8", content=b""):
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}"
+    head = head.ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + content
+
+
+def write_members(path, compression=zipfile.ZIP_STORED, **members):
+    header = BytesIO()
+    np.save(header, np.array(json.dumps(HEADER)))
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, content in {"header": header.getvalue(), **members}.items():
+            archive.writestr(f"{name}.npy", content)
+
+
+def peak_of_loading(path):
+    tracemalloc.start()
+    try:
+        with pytest.raises(DictionaryFileError) as caught:
+            sedil.load_dictionary(path)
+        return str(caught.value), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["factor0", "unknown"])
+def test_archive_that_unpacks_to_more_than_its_size_is_refused_unread(tmp_path, name):
+    path = tmp_path / "bomb.npz"
+    write_members(path, zipfile.ZIP_DEFLATED, **{name: npy((10**7,), content=bytes(8 * 10**7))})
+    message, peak = peak_of_loading(path)
+    assert re.search(
+        r"bomb\.npz was not written by sedil, or it is damaged: its arrays take 80,00.,... bytes", message
+    )
+    assert peak < 2_000_000
+    assert files.archive_kind(path) is None
+
+
+@pytest.mark.parametrize("shape", [(10**12,), (10**30,), (-1, 2), (2, 3), (1,)])
+def test_array_that_is_not_as_large_as_it_says_is_refused_unread(tmp_path, shape):
+    path = tmp_path / "lie.npz"
+    write_members(path, factor0=npy(shape, content=bytes(32)))
+    message, peak = peak_of_loading(path)
+    assert message == f"{path} is not a dictionary file of sedil, or it is damaged (ValueError)."
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize(
+    "shape", ["(2, 2", "(2, 2)}, 'more': {", "[" * 3000, "'''", "(2.0, 2)", "()", "(True, 2)"]
+)
+def test_head_that_cannot_be_parsed_is_our_error(tmp_path, shape):
+    path = tmp_path / "odd.npz"
+    write_members(path, factor0=npy(shape, content=bytes(32)))
+    with pytest.raises(DictionaryFileError, match=r"odd\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(path)
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    path = tmp_path / "two.npz"
+    write_members(path, factor0=npy((2, 2), content=np.eye(2).tobytes()))
+    with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("factor0.npy", npy((2, 2), content=np.eye(2).tobytes()))
+    with pytest.raises(DictionaryFileError, match=r"two\.npz is not a dictionary file of sedil"):
+        sedil.load_dictionary(path)
+
+
+def test_archive_beyond_the_memory_is_refused_unread(saved, monkeypatch):
+    monkeypatch.setattr(files, "usable_memory", lambda: 100)
+    monkeypatch.setattr(files, "read_array", None)
+    message = (
+        r"dictionary\.npz takes 0\.0 GB of memory, and this process may use 0\.0 GB: read it on a larger"
+    )
+    with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(saved)
+
+
 class Trap:
     """Unpickling this creates a file."""
 
@@ -306,21 +387,123 @@ def test_place_that_cannot_be_written_is_refused_and_left_as_it_was(saved):
     files.require_writable(saved)
     assert saved.read_bytes() == before
     with pytest.raises(OSError, match=r"Cannot write .*: File name too long\."):
-        files.require_writable(saved.with_name("d" * 250))
+        files.require_writable(saved.with_name("d" * 256))
     with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
         files.require_writable(saved.parent / "nowhere" / "d.npz")
     assert names(saved.parent) == [saved.name]
 
 
-def test_leftover_of_a_killed_process_does_not_hinder(saved):
-    leftover = saved.with_name(f".{saved.name}.{os.getpid()}.part")
-    leftover.touch()
+def killed_while_writing(path):
+    """A process that writes to `path` and is killed."""
+    program = (
+        "import os, signal, sys; from sedil.files import replacing\n"
+        "with replacing(sys.argv[1]) as stream:\n"
+        "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", program, path])
+
+
+@POSIX
+def test_leftovers_of_killed_processes_are_removed_when_the_file_is_written_again(saved):
+    other = saved.with_name("other.npz")
+    for path in (saved, saved, other):
+        killed_while_writing(path)
+    assert len(names(saved.parent)) == 3, "the second one has removed what the first one left"
     SeparableDictionary([np.eye(4)]).save(saved)
     assert sedil.load_dictionary(saved).n_atoms == (4,)
-    assert leftover.exists()
+    left, whole = names(saved.parent)
+    assert left.startswith(".other.npz.")
+    assert whole == saved.name
 
 
-@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX: they were not tested")
+@POSIX
+def test_partial_file_that_is_being_written_is_no_leftover(saved):
+    with files.replacing(saved) as first:
+        first.write(b"first")
+        with files.replacing(saved) as second:
+            second.write(b"second")
+        assert saved.read_bytes() == b"second"
+    assert saved.read_bytes() == b"first"
+    assert names(saved.parent) == [saved.name]
+
+
+@POSIX
+def test_link_and_pipe_named_like_leftovers_are_let_be(saved):
+    link, pipe = (saved.with_name(f".{saved.name}.{digit * 16}.part") for digit in "01")
+    link.symlink_to(saved)
+    os.mkfifo(pipe)
+    SeparableDictionary([np.eye(4)]).save(saved)
+    assert link.is_symlink()
+    assert sedil.load_dictionary(saved).n_atoms == (4,)
+
+
+@POSIX
+def test_partial_file_that_was_taken_for_a_leftover_is_made_again(saved, monkeypatch):
+    lock, taken = partial_files.fcntl.flock, []
+
+    def take_first(stream, how):
+        if not taken:
+            taken.append(stream.name)
+            os.unlink(stream.name)
+        lock(stream, how)
+
+    monkeypatch.setattr(partial_files.fcntl, "flock", take_first)
+    files.write_content(saved, memoryview(b"whole"))
+    assert len(taken) == 1
+    assert saved.read_bytes() == b"whole"
+
+
+@POSIX
+@pytest.mark.parametrize("write", [files.require_writable, lambda path: files.write_content(path, b"x")])
+def test_pipes_and_devices_are_not_replaced(tmp_path, write):
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        message = rf"{path} is a device, a pipe or a socket: give the name of a file\."
+        with pytest.raises(OSError, match=message):
+            write(path)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert names(tmp_path) == ["link", "pipe"]
+    assert files.archive_kind(pipe) is None
+
+
+@POSIX
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
+def test_permissions_of_a_replaced_file_are_kept(saved, mode):
+    saved.chmod(mode)
+    SeparableDictionary([np.eye(4)]).save(saved)
+    assert stat.S_IMODE(saved.stat().st_mode) == mode
+    assert sedil.load_dictionary(saved).n_atoms == (4,)
+
+
+@POSIX
+def test_what_a_link_points_to_is_written(saved):
+    folder = saved.parent / "links"
+    folder.mkdir()
+    link, dangling = folder / "link.npz", folder / "dangling.npz"
+    link.symlink_to(os.path.join("..", saved.name))
+    dangling.symlink_to(saved.with_name("new.npz"))
+    for path in (link, dangling):
+        SeparableDictionary([np.eye(4)]).save(path)
+        assert path.is_symlink()
+    assert sedil.load_dictionary(saved).n_atoms == (4,)
+    assert names(saved.parent) == ["dictionary.npz", "links", "new.npz"]
+    assert names(folder) == ["dangling.npz", "link.npz"]
+    circle = folder / "circle.npz"
+    circle.symlink_to(circle)
+    with pytest.raises(OSError, match=r"Cannot write .*circle\.npz: Too many levels of symbolic links\."):
+        SeparableDictionary([np.eye(4)]).save(circle)
+
+
+@pytest.mark.parametrize("name", ["d" * 250, "d" * 255, "å" * 127])
+def test_longest_names_work(saved, name):
+    for _ in range(2):
+        files.write_content(saved.with_name(name), memoryview(b"x"))
+    assert names(saved.parent) == sorted([saved.name, name])
+
+
+@POSIX
 def test_file_has_the_usual_permissions(saved):
     plain = saved.with_name("plain")
     with open(plain, "w"):

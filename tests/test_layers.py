@@ -12,7 +12,17 @@ SOURCE = Path(__file__).parents[1] / "src"
 # From the ground up; a module may import from its own layer and those before it. A name stands for all that
 # lies under it, unless something under it has a place of its own.
 LAYERS = [
-    {"sedil.arrays", "sedil.choices", "sedil.errors", "sedil.patch_grid", "sedil.progress"},
+    {
+        "sedil.arrays",
+        "sedil.choices",
+        "sedil.errors",
+        "sedil.global_state",
+        "sedil.memory",
+        "sedil.npz",
+        "sedil.partial_files",
+        "sedil.patch_grid",
+        "sedil.progress",
+    },
     {"sedil.checks"},
     {"sedil.engines", "sedil.files"},
     {"sedil.engines.portable"},

@@ -1,7 +1,7 @@
 import pytest
 import typer
 
-from sedil.terminal import clear_errors, complain, counted
+from sedil.terminal import clear_errors, complain, console, counted, harmless
 
 
 @pytest.mark.parametrize("error", [ValueError, TypeError, OSError, MemoryError])
@@ -32,3 +32,23 @@ def test_counts_are_singular_or_plural():
     assert counted(1, "image") == "1 image"
     assert counted(2000, "image") == "2,000 images"
     assert counted(0, "patch", "patches") == "0 patches"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain åß 雪 👩‍🔬\n\tend", "plain åß 雪 👩‍🔬\n\tend"),
+        ("\x1b[2Jgone", r"\x1b[2Jgone"),
+        ("\x1b]0;title\x07", r"\x1b]0;title\x07"),
+        ("\x9b31m\r\b\x7f", r"\x9b31m\r\x08\x7f"),
+        ("png.\u202egpj", r"png.\u202egpj"),
+        ("\udce9", r"\udce9"),  # a byte of a file name that is not UTF-8
+    ],
+)
+def test_what_a_terminal_would_obey_is_written_out(text, shown, capsys):
+    assert harmless(text) == shown
+    console.print(text)
+    complain("failed:", ValueError(text), before=text)
+    printed = capsys.readouterr()
+    assert printed.out.expandtabs() == f"{shown}\n".expandtabs()
+    assert printed.err.expandtabs() == f"{shown}failed: {shown}\n".expandtabs()

@@ -7,35 +7,24 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
+from sedil.global_state import without_warnings_of_pillow
+from sedil.memory import usable_memory
+from sedil.npz import ArrayHead, array_heads, read_array
+from sedil.partial_files import partial_file, place_to_write, remove_leftovers
 
 FORMAT_VERSION = 2
 _HEADER = "header"
-# What numpy, zipfile and json raise on damaged or foreign content.
-_UNREADABLE = (
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
 def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
@@ -55,10 +44,14 @@ def write_archive(path: str | Path, kind: str, arrays: Mapping[str, Any], facts:
 
 def archive_kind(path: str | Path) -> str | None:
     """What an archive of sedil holds, from its header alone; None for any other file."""
+    if not Path(path).is_file():  # a pipe would be waited for
+        return None
     try:
-        with Path(path).open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            return json.loads(str(archive[_HEADER][()]))["kind"]
-    except _UNREADABLE:
+        with zipfile.ZipFile(path) as archive:
+            heads = array_heads(archive)
+            _require_size(Path(path), heads)
+            return _read_header(archive, heads)["kind"]
+    except Exception:  # as many kinds as there are ways to be damaged
         return None
 
 
@@ -67,15 +60,49 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
+    with _one_error(path, kind), zipfile.ZipFile(path) as archive:
+        heads = array_heads(archive)
+        _require_size(path, heads)
+        header = _read_header(archive, heads)
+        _require_header(path, kind, header["kind"], header["format_version"], header["facts"])
+        arrays = {name: read_array(archive, head) for name, head in heads.items() if name != _HEADER}
+        return arrays, header["facts"]
+
+
+@contextmanager
+def _one_error(path: Path, kind: str) -> Iterator[None]:
+    """Whatever zipfile, NumPy and JSON raise on damaged or foreign content, as a `DictionaryFileError`."""
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(str(arrays.pop(_HEADER)[()]))
-        found, version, facts = header["kind"], header["format_version"], header["facts"]
-    except _UNREADABLE as error:
+        yield
+    except DictionaryFileError:
+        raise
+    except Exception as error:
         raise DictionaryFileError(
             f"{path} is not a {kind} file of sedil, or it is damaged ({type(error).__name__})."
         ) from error
+
+
+def _require_size(path: Path, heads: Mapping[str, ArrayHead]) -> None:
+    """Refuse arrays that are larger than their file, which is not compressed, or than the memory."""
+    needed, size = sum(head.n_bytes for head in heads.values()), path.stat().st_size
+    if needed > size:
+        raise DictionaryFileError(
+            f"{path} was not written by sedil, or it is damaged: its arrays take {needed:,} bytes, and the "
+            f"file has {size:,}."
+        )
+    there = usable_memory()
+    if there is not None and needed > there:
+        raise DictionaryFileError(
+            f"{path} takes {needed / 1e9:,.1f} GB of memory, and this process may use {there / 1e9:,.1f} GB: "
+            f"read it on a larger machine, or raise the limit."
+        )
+
+
+def _read_header(archive: zipfile.ZipFile, heads: Mapping[str, ArrayHead]) -> dict[str, Any]:
+    return json.loads(str(read_array(archive, heads[_HEADER])[()]))
+
+
+def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any) -> None:
     if type(version) is not int or version < 1:
         raise DictionaryFileError(f"{path} is damaged: its format version is {version!r}, not 1 or more.")
     if not isinstance(facts, dict):
@@ -87,18 +114,22 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
         raise DictionaryFileError(
             f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
         )
-    return arrays, facts
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A stream whose content becomes that of `path` at the end; on failure the old file stays whole."""
-    with _partial_file(Path(path)) as stream:
+    """A stream whose content becomes that of `path` at the end; on failure the old file stays whole.
+
+    A link stays and what it points to is replaced; the permissions of the old file are kept.
+    """
+    with _partial_file(Path(path)) as (place, stream):
+        remove_leftovers(place)
         yield stream
         stream.flush()
         os.fsync(stream.fileno())
-        stream.close()  # Windows moves closed files only
-        os.replace(stream.name, path)
+        if os.name == "nt":
+            stream.close()  # Windows moves closed files only; elsewhere the lock lasts until it is moved
+        os.replace(stream.name, place)
 
 
 def require_writable(path: str | Path) -> None:
@@ -116,21 +147,15 @@ def require_free(paths: Sequence[Path], force: bool) -> None:
 
 
 @contextmanager
-def _partial_file(path: Path) -> Iterator[BinaryIO]:
-    """A new file beside `path`, gone at the end unless it was moved; errors name `path`."""
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: give the name of a file.")
-    require_folder(path)
-    # The token tells threads apart, and leftovers of a process that was killed and had the same number.
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{token_hex(4)}.part")
+def _partial_file(path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Where the file goes, and a partial one beside it; errors of the system name `path`."""
+    place = place_to_write(path)
+    require_folder(place)
     try:
-        with partial.open("xb") as stream:
-            yield stream
+        with partial_file(place) as stream:
+            yield place, stream
     except OSError as error:
         raise OSError(f"Cannot write {path}: {error.strerror or error}.") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def write_picture(path: str | Path, pixels: np.ndarray) -> None:
@@ -155,8 +180,7 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
     chosen = picture_format(path)
     stream = BytesIO()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of damaged camera facts, which are none of our making
+        with without_warnings_of_pillow.held():
             Image.fromarray(pixels).save(stream, format=chosen, **options)
     except (OSError, ValueError, TypeError) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error

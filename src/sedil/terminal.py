@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TextIO, cast
+from unicodedata import bidirectional, category
 
 import typer
 from rich.console import Console
@@ -13,6 +14,8 @@ from rich.text import Text
 
 from sedil import progress
 from sedil.errors import EXPECTED
+
+_TURNS_OF_DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
 class _StandardOutput:
@@ -24,11 +27,35 @@ class _StandardOutput:
         return getattr(sys.stdout, name)
 
 
+def harmless(text: str) -> str:
+    r"""The text with what a terminal would obey, or could not show, written out as in ``\x1b``.
+
+    Names of files and the record of a dictionary are written by others, and could move the cursor, change
+    what is on the screen already or turn the direction of writing.
+    """
+    return "".join(_written_out(sign) if _is_harmful(sign) else sign for sign in text)
+
+
+def _is_harmful(sign: str) -> bool:
+    if sign in "\n\t":
+        return False
+    return category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNS_OF_DIRECTION
+
+
+def _written_out(sign: str) -> str:
+    return sign.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+class _HarmlessConsole(Console):
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(harmless(text), **options)
+
+
 # Names and paths are shown as they are: no markup, no emoji, no line breaks.
-console = Console(
+console = _HarmlessConsole(
     file=cast(TextIO, _StandardOutput()), highlight=False, markup=False, emoji=False, soft_wrap=True
 )
-complaints = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+complaints = _HarmlessConsole(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def bar(words: str) -> AbstractContextManager[progress.Report]:
@@ -49,7 +76,7 @@ def clear_errors() -> Iterator[None]:
 def complain(heading: str, error: Exception | None, before: str = "") -> None:
     """Print the sentence of an error on standard error, after a heading in red."""
     sentence = str(error) or "There is not enough memory."  # Python says nothing when it runs out
-    complaints.print(Text.assemble(before, (heading, "bold red"), f" {sentence}"))
+    complaints.print(Text.assemble(harmless(before), (heading, "bold red"), f" {harmless(sentence)}"))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -82,11 +82,11 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(folder):
 
 
 def test_memory_is_reckoned_with_what_denoising_takes(folder, monkeypatch):
-    monkeypatch.setattr(reading_errors, "_physical_memory", lambda: 20 * 16 * 16)
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 20 * 16 * 16)
     job = plan_one(Path("photos/a.png"), Path("out.png"), None, False)
     with pytest.raises(ValueError, match=r"a\.png has 16 x 16 pixels, which take about .* cut it into parts"):
         open_file(job)
-    monkeypatch.setattr(reading_errors, "_physical_memory", lambda: 50 * 16 * 16)
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 50 * 16 * 16)
     assert open_file(job).content.pixels.shape == (16, 16)
 
 

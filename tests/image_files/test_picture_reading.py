@@ -271,7 +271,7 @@ def test_photograph_with_a_preview_is_read(tmp_path):
     ("content", "reason"),
     [
         (b"", "the file is empty"),
-        (b"not a picture", "it is no picture, damaged, or of an unknown format"),
+        (b"not a picture", "it is no picture, damaged, or of another format"),
         (b"II*\0", "it is damaged, incomplete or of a rare kind"),
         (b"II*\0\0\0\0\0", "it is damaged, incomplete or of a rare kind"),  # tifffile logs this
     ],
@@ -281,6 +281,20 @@ def test_reason_is_told(tmp_path, caplog, content, reason):
     with pytest.raises(ImageFileError, match=rf"p\.png cannot be read as an image: {reason}"):
         read_picture(tmp_path / "p.png")
     assert not caplog.records
+
+
+@pytest.mark.parametrize("kind", ["EPS", "PCX", "ICNS", "TGA", "SGI", "DDS", "PDF"])
+def test_other_formats_are_not_opened_whatever_the_name(tmp_path, kind):
+    Image.new("RGB", (16, 16)).save(tmp_path / "p.png", format=kind)
+    message = r"p\.png cannot be read as an image: it is no picture, damaged, or of another format than PNG"
+    with pytest.raises(ImageFileError, match=message):
+        read_picture(tmp_path / "p.png")
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF", "BMP", "WEBP", "PPM", "GIF", "JPEG2000"])
+def test_known_formats_are_opened_whatever_the_name(tmp_path, kind):
+    Image.new("L", (16, 16), 90).save(tmp_path / "p.png", format=kind)
+    np.testing.assert_allclose(read_picture(tmp_path / "p.png").pixels, 90, atol=3)
 
 
 @pytest.mark.parametrize("suffix", ["png", "jpg", "tif", "bmp"])
@@ -298,7 +312,7 @@ def test_missing_file_folder_and_forbidden_file_are_told_apart(tmp_path, monkeyp
     with pytest.raises(ImageFileError, match=r"cannot be read as an image: it is a folder\."):
         read_picture(tmp_path)
 
-    def refuse(stream):
+    def refuse(stream, formats):
         raise PermissionError(13, "Permission denied")
 
     Image.fromarray(LEVELS).save(tmp_path / "secret.png")
@@ -341,10 +355,10 @@ def test_limit_is_back_after_a_failure(tmp_path, monkeypatch):
 
 def test_pictures_beyond_the_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
     Image.fromarray(np.zeros((3000, 4000), np.uint8)).save(tmp_path / "large.png")
-    monkeypatch.setattr(reading_errors, "_physical_memory", lambda: 50_000_000)
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 50_000_000)
     monkeypatch.setattr(picture_reading, "_plain", None)
     message = (
-        r"large\.png has 3,000 x 4,000 pixels, which take about 0\.1 GB of memory, and this machine has "
+        r"large\.png has 3,000 x 4,000 pixels, which take about 0\.1 GB of memory, and this process may use "
         r"0\.1 GB: cut it into parts\."
     )
     with pytest.raises(ImageFileError, match=message):
@@ -353,6 +367,5 @@ def test_pictures_beyond_the_memory_are_refused_before_they_are_read(tmp_path, m
 
 def test_memory_is_not_limited_where_its_size_is_unknown(tmp_path, monkeypatch):
     Image.fromarray(LEVELS).save(tmp_path / "p.png")
-    monkeypatch.delattr(reading_errors.os, "sysconf")
-    assert reading_errors._physical_memory() is None
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: None)
     assert read_picture(tmp_path / "p.png").pixels.shape == (2, 3)

@@ -1,5 +1,6 @@
 import gzip
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -270,7 +271,7 @@ def test_pickles_complex_numbers_and_several_arrays_are_refused(tmp_path, values
 
 def test_too_large_volume_is_refused_before_it_is_read(tmp_path, values, monkeypatch):
     np.save(tmp_path / "a.npy", values)
-    monkeypatch.setattr(reading_errors, "_physical_memory", lambda: 45 * values.size - 1)
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 45 * values.size - 1)
     monkeypatch.setitem(volume_files._READERS, "NumPy", None)
     with pytest.raises(ImageFileError, match=r"has 5 x 6 x 7 pixels, which take about .* cut it into parts"):
         read_volume(tmp_path / "a.npy", 45)
@@ -288,3 +289,21 @@ def test_format_of_the_result_is_that_of_the_source_or_plain_numbers(tmp_path, v
             require_same_format(path, volume)
     write_volume(tmp_path / "b.npy", stack.pixels, stack)
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), values)
+
+
+def test_arrays_besides_the_volume_count_too(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "a.npz", volume=np.ones((4, 4, 4)), others=np.zeros(10**6))
+    monkeypatch.setattr(reading_errors, "usable_memory", lambda: 7_000_000)
+    message = r"a\.npz has arrays besides the volume, which take about 0\.0 GB of memory, and this process"
+    with pytest.raises(ImageFileError, match=message):
+        read_volume(tmp_path / "a.npz")
+
+
+def test_shape_of_a_packed_volume_is_told_without_unpacking_it(tmp_path):
+    np.savez_compressed(tmp_path / "a.npz", volume=np.zeros((100, 100, 500)))
+    tracemalloc.start()
+    try:
+        assert volume_shape(tmp_path / "a.npz") == (100, 100, 500)
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()

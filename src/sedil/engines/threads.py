@@ -10,7 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+from sedil.global_state import SharedChange, Undo
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -39,7 +44,7 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
         libraries.limit(limits=1, user_api="openmp")  # of this thread alone, and it ends with the pool
 
     with (
-        libraries.limit(limits=1, user_api="blas"),
+        _blas_in_one_thread.held(libraries),
         ThreadPoolExecutor(threads, initializer=hold_openmp) as pool,
     ):
         waiting: list[Future[Result]] = [
@@ -48,3 +53,11 @@ def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], thre
         while waiting:
             yield waiting.pop(0).result()
             waiting += [pool.submit(function, item) for item in islice(items, 1)]
+
+
+def _hold_blas(libraries: ThreadpoolController) -> Undo:
+    return libraries.limit(limits=1, user_api="blas").restore_original_limits
+
+
+_blas_in_one_thread = SharedChange(_hold_blas)
+"""The threads of BLAS are those of the whole process."""

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
+from sedil.global_state import SharedChange, Undo
+from sedil.image_files.packing import require_room_for_tiff
+from sedil.image_files.reading_errors import require_memory
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -110,8 +113,11 @@ def read_tiff(path: Path) -> TiffContent:
     with opened_tiff(path) as file:
         if len(file.pages) > 1:
             raise ImageFileError(f"{path} has {len(file.pages)} pages: split it into files of one page each.")
-        page = file.pages.first
+        page: Any = file.pages.first
         _require_known_channels(path, page)
+        # Pillow may have read another size, where a file has two.
+        require_room_for_tiff(path, page, page.shape)
+        require_memory(path, page.shape, page.dtype.itemsize)
         pixels = page.asarray()
         tags = {code: page.tags[code].value for code in (_ORIENTATION, _ICC_PROFILE) if code in page.tags}
         if page.photometric == _WHITE_IS_ZERO:
@@ -128,13 +134,18 @@ def opened_tiff(path: Path) -> Iterator[TiffFile]:
     """The file opened by tifffile, without its log: what stops the reading is raised."""
     from tifffile import TiffFile
 
+    with _without_log.held(), TiffFile(path) as file:
+        yield file
+
+
+def _silence_tifffile() -> Undo:
     log = logging.getLogger("tifffile")
     was, log.disabled = log.disabled, True
-    try:
-        with TiffFile(path) as file:
-            yield file
-    finally:
-        log.disabled = was
+    return lambda: setattr(log, "disabled", was)
+
+
+_without_log = SharedChange(_silence_tifffile)
+"""What tifffile has to say of damaged files."""
 
 
 def _require_known_channels(path: Path, page: Any) -> None:

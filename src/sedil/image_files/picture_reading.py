@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -11,13 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
+from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
 from sedil.image_files import high_bit_depth
+from sedil.image_files.packing import require_room_for_picture
 from sedil.image_files.reading_errors import one_sentence, require_memory
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
     from PIL.ImageFile import ImageFile
 
+# Nothing else is opened, whatever the name of a file: some formats start other programs, as EPS does.
+_FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "PPM", "GIF", "JPEG2000", "AVIF")
 _GREY_MODES = {"1", "L", "LA", "La"}
 _DEEP_MODES = {"I;16", "I;16B", "I;16L", "I;16N", "I", "F"}  # greys of more than 8 bits stay as they are
 _TRANSPARENT_MODES = {"LA", "La", "PA", "RGBA", "RGBa"}
@@ -77,6 +80,7 @@ def picture_shape(path: str | Path) -> tuple[int, ...]:
     with _one_sentence(path), _opened(path) as picture:
         if picture is None:
             return high_bit_depth.tiff_shape(path)
+        require_room_for_picture(path, picture)
         sides = (picture.height, picture.width)
         return sides if picture.mode in _GREY_MODES | _DEEP_MODES else (*sides, 3)
 
@@ -86,28 +90,41 @@ def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]
     """The file opened by Pillow, as if it had the given layout; None for a TIFF that Pillow does not know.
 
     Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large; and
-    without its warnings, which speak to programmers: what stops the reading is raised.
+    without its warnings.
     """
     from PIL import Image, UnidentifiedImageError
 
+    # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
+    with _without_limit.held(), without_warnings_of_pillow.held(), path.open("rb") as stream:
+        try:
+            picture = Image.open(stream, formats=_known_formats())
+        except UnidentifiedImageError:
+            if not high_bit_depth.is_tiff(path):
+                raise
+            yield None
+            return
+        with picture:
+            if layout is not None:
+                _lay_out(picture, layout)
+            yield picture
+
+
+def _known_formats() -> list[str]:
+    from PIL import Image
+
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]  # an older Pillow does not know all
+
+
+def _lift_limit() -> Undo:
+    from PIL import Image
+
     limit, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-    try:
-        # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
-        with warnings.catch_warnings(), path.open("rb") as stream:
-            warnings.simplefilter("ignore")
-            try:
-                picture = Image.open(stream)
-            except UnidentifiedImageError:
-                if not high_bit_depth.is_tiff(path):
-                    raise
-                yield None
-                return
-            with picture:
-                if layout is not None:
-                    _lay_out(picture, layout)
-                yield picture
-    finally:
-        Image.MAX_IMAGE_PIXELS = limit
+    return lambda: setattr(Image, "MAX_IMAGE_PIXELS", limit)
+
+
+_without_limit = SharedChange(_lift_limit)
+"""Pillow's limit on the number of pixels."""
 
 
 def _lay_out(picture: ImageFile, layout: str) -> None:
@@ -230,6 +247,6 @@ def _why_damaged(error: Exception) -> str:
     from PIL import UnidentifiedImageError
 
     if isinstance(error, UnidentifiedImageError):
-        return "it is no picture, damaged, or of an unknown format"
+        return "it is no picture, damaged, or of another format than PNG, JPEG, TIFF, BMP, WebP, PGM and PPM"
     says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
     return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 
 from sedil.errors import ImageFileError
+from sedil.memory import usable_memory
 
 
 @contextmanager
@@ -41,19 +41,16 @@ def _reason_besides_content(path: Path, error: Exception) -> str | None:
 
 
 def require_memory(path: str | Path, shape: tuple[int, ...], bytes_per_value: float) -> None:
-    """Refuse a file of so many numbers if they take more memory than the machine has."""
-    needed, there = bytes_per_value * prod(shape), _physical_memory()
+    """Refuse a file of so many numbers if they take more memory than this process may use."""
+    sides = shape[:-1] if len(shape) > 2 and shape[-1] == 3 else shape
+    require_bytes(path, f"{' x '.join(f'{side:,}' for side in sides)} pixels", bytes_per_value * prod(shape))
+
+
+def require_bytes(path: str | Path, what: str, needed: float) -> None:
+    """Refuse a file if `what` it has takes more bytes of memory than this process may use."""
+    there = usable_memory()
     if there is not None and needed > there:
-        sides = shape[:-1] if len(shape) > 2 and shape[-1] == 3 else shape
         raise ImageFileError(
-            f"{path} has {' x '.join(f'{side:,}' for side in sides)} pixels, which take about "
-            f"{needed / 1e9:,.1f} GB of memory, and this machine has {there / 1e9:,.1f} GB: "
-            f"cut it into parts."
+            f"{path} has {what}, which take about {needed / 1e9:,.1f} GB of memory, and this process may use "
+            f"{there / 1e9:,.1f} GB: cut it into parts."
         )
-
-
-def _physical_memory() -> int | None:
-    """Bytes of memory that the machine has, where the system says so."""
-    if not hasattr(os, "sysconf"):  # Windows
-        return None
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

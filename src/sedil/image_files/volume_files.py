@@ -19,7 +19,9 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.files import replacing
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
-from sedil.image_files.reading_errors import one_sentence, require_memory
+from sedil.image_files.packing import require_room_for_tiff
+from sedil.image_files.reading_errors import one_sentence, require_bytes, require_memory
+from sedil.npz import ArrayHead, array_heads, read_array
 
 _RGB = 3  # entries of a colour, always along the last axis
 _GREY_OR_RGB = (0, 1, 2)  # TIFF's numbers of white is zero, black is zero, and RGB
@@ -225,6 +227,7 @@ def _read_tiff(path: Path) -> Volume:
             "resolutionunit": page.resolutionunit if "XResolution" in tags else None,
             "iccprofile": page.iccprofile,
         }
+        require_room_for_tiff(path, page, file.series[0].shape)
         return Volume(file.series[0].asarray(), "TIFF", header)
 
 
@@ -241,22 +244,27 @@ def _write_tiff(path: Path, stream: BinaryIO, pixels: np.ndarray, header: dict[s
 def _array_shape(path: Path) -> tuple[int, ...]:
     if path.suffix.lower() == ".npy":
         return np.load(path, mmap_mode="r", allow_pickle=False).shape
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        return archive[_array_name(path, archive)].shape
+    with zipfile.ZipFile(path) as archive:
+        heads = array_heads(archive)
+        name = _array_name(path, heads)
+        others = sum(head.n_bytes for other, head in heads.items() if other != name)
+        require_bytes(path, "arrays besides the volume", others)
+        return heads[name].shape
 
 
 def _read_array(path: Path) -> Volume:
     if path.suffix.lower() == ".npy":
         return Volume(np.load(path, allow_pickle=False), "NumPy", {})
-    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-        name = _array_name(path, arrays)
+    with zipfile.ZipFile(path) as archive:
+        heads = array_heads(archive)
+        name = _array_name(path, heads)
+        arrays = {other: read_array(archive, head) for other, head in heads.items()}
     return Volume(arrays.pop(name), "NumPy", {"name": name, "others": arrays})
 
 
-def _array_name(path: Path, archive: Any) -> str:
+def _array_name(path: Path, heads: dict[str, ArrayHead]) -> str:
     """The one array that can be a volume."""
-    names = [name for name in archive if archive[name].ndim > 1]
+    names = [name for name, head in heads.items() if len(head.shape) > 1]
     if len(names) != 1:
         raise ImageFileError(f"{path} holds {len(names)} arrays of two axes or more: one is needed.")
     return names[0]
