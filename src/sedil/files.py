@@ -140,8 +140,7 @@ def require_writable(path: str | Path) -> None:
 
 def require_free(paths: Sequence[Path], force: bool) -> None:
     """Refuse to write over files that exist, unless that is wanted."""
-    # By the functions of os, which say no to a name that is too long; that it is, is told on writing.
-    there = [path for path in paths if os.path.exists(path) and not os.path.isdir(path)]
+    there = [path for path in paths if path.exists() and not path.is_dir()]
     if there and not force:
         more = f", and so do {len(there) - 1} more" if len(there) > 1 else ""
         raise FileExistsError(f"{there[0]} exists already{more}: choose another name or add --force.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,5 +24,4 @@ def require_usable_picture(path: Path, force: bool) -> None:
 
 def is_among(path: Path, files: Sequence[Path]) -> bool:
     """Whether `path` is one of `files`, under whatever name."""
-    # By the functions of os, which say no to a name that is too long; that it is, is told on writing.
-    return os.path.exists(path) and any(os.path.exists(file) and path.samefile(file) for file in files)
+    return path.exists() and any(file.exists() and path.samefile(file) for file in files)
