@@ -172,7 +172,7 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
             "to d.foo: .foo is not a picture format",
         ),
         (["learn", "pictures", "-o", "d.npz", "--picture", "d"], "to d: it has no suffix: use .png."),
-        (["learn", "pictures", "-o", "d" * 250 + ".npz"], ".npz: File name too long."),
+        (["learn", "pictures", "-o", "d" * 252 + ".npz"], ".npz: File name too long."),
         (["learn", "pictures", "-o", "d.npz", "--checkpoint", "empty"], "empty is a folder: give the name"),
         (
             ["learn", "pictures", "-o", "d.npz", "--checkpoint", "pictures/a.png"],

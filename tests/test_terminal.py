@@ -52,3 +52,9 @@ def test_what_a_terminal_would_obey_is_written_out(text, shown, capsys):
     printed = capsys.readouterr()
     assert printed.out.expandtabs() == f"{shown}\n".expandtabs()
     assert printed.err.expandtabs() == f"{shown}failed: {shown}\n".expandtabs()
+
+
+def test_error_of_the_system_is_told_without_its_number(tmp_path, capsys):
+    with pytest.raises(typer.Exit), clear_errors():
+        (tmp_path / ("d" * 300)).stat()
+    assert capsys.readouterr().err.endswith("ddd: File name too long.\n")

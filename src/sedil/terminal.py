@@ -75,8 +75,14 @@ def clear_errors() -> Iterator[None]:
 
 def complain(heading: str, error: Exception | None, before: str = "") -> None:
     """Print the sentence of an error on standard error, after a heading in red."""
-    sentence = str(error) or "There is not enough memory."  # Python says nothing when it runs out
+    sentence = _sentence(error)
     complaints.print(Text.assemble(harmless(before), (heading, "bold red"), f" {harmless(sentence)}"))
+
+
+def _sentence(error: Exception | None) -> str:
+    if isinstance(error, OSError) and error.filename and error.strerror:  # of the system, with a number
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or "There is not enough memory."  # Python says nothing when it runs out
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
