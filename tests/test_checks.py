@@ -96,3 +96,8 @@ def test_results_of_other_types_are_as_they_were_computed(values):
 def test_no_copy_is_made_of_what_fits():
     values = np.ones(3, np.float32)
     assert np.shares_memory(checks.as_working_array(values, "it", None), values)
+
+
+def test_ragged_mask_is_refused_in_words():
+    with pytest.raises(ValueError, match="mask must be one rectangular array of True and False"):
+        checks.require_mask([[True], [True, False]], np.zeros((2, 2)))

@@ -60,18 +60,40 @@ def as_working_array(values: AnyArray, name: str, dtype: Precision | None) -> An
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
     float64 all the same, and arrays of other libraries in their own precision.
     """
-    require_precision(dtype)
-    array = as_real_array(values, name)
-    default = "float32" if isinstance(array, np.ndarray) else floating_dtype(values)
-    with np.errstate(over="ignore"):
-        working = in_precision(array, dtype or default)
-    if working.dtype != array.dtype and is_finite(array) and not is_finite(working):
-        largest = float(array_namespace(array).max(array_namespace(array).abs(array)))
-        raise ValueError(
-            f"{name} reaches {largest:.3g}, too large for float32: rescale it, or compute with "
-            'dtype="float64".'
-        )
+    return in_working_precision(as_real_array(values, name), name, dtype or _default_precision(values))
+
+
+def in_working_precision(array: AnyArray, name: str, dtype: Precision | None) -> AnyArray:
+    """An array of real numbers in the precision to compute in; see `as_working_array`."""
+    if dtype is not None:
+        require_choice(dtype, "dtype", PRECISIONS)
+    with np.errstate(over="ignore", under="ignore"):
+        working = in_precision(array, dtype or _default_precision(array))
+    if floating_dtype(array) == "float64" and floating_dtype(working) == "float32":
+        _require_float32_range(array, name)
     return working
+
+
+def _default_precision(values: Any) -> Precision:
+    is_numpy = isinstance(values, np.ndarray) or not is_array_api_obj(values)
+    return "float32" if is_numpy else floating_dtype(values)
+
+
+def _require_float32_range(array: Array, name: str) -> None:
+    """Refuse numbers whose squares float32 cannot hold: results would be infinite, or zero without a word."""
+    if prod(array.shape) == 0:
+        return
+    xp, limits = array_namespace(array), np.finfo(np.float32)
+    largest = max(float(xp.max(array)), -float(xp.min(array)))
+    is_large, is_small = (
+        largest > float(limits.max) ** 0.5,
+        0 < largest < float(limits.smallest_normal) ** 0.5,
+    )
+    if isfinite(largest) and (is_large or is_small):
+        raise ValueError(
+            f"{name} reaches {largest:.3g}, too {'large' if is_large else 'small'} for float32: "
+            'rescale it, or compute with dtype="float64".'
+        )
 
 
 def floating_dtype(values: Any) -> Precision:
@@ -80,12 +102,6 @@ def floating_dtype(values: Any) -> Precision:
     xp = array_namespace(array)
     is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
     return "float64" if is_wide else "float32"
-
-
-def require_precision(dtype: Precision | None) -> None:
-    """The name of a precision, or none given."""
-    if dtype is not None:
-        require_choice(dtype, "dtype", PRECISIONS)
 
 
 def is_finite(array: Array) -> bool:
@@ -212,7 +228,10 @@ def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name
     require_unmasked(mask, name, f"give a plain one, for example {name}.filled(True)")
     is_array = is_array_api_obj(mask)
     if not is_array:
-        mask = np.asarray(mask)
+        try:
+            mask = np.asarray(mask)
+        except ValueError as error:
+            raise ValueError(f"{name} must be one rectangular array of True and False: {error}") from None
     if mask.dtype != array_namespace(mask).bool:
         raise TypeError(
             f"{name} must be boolean, True where data is missing, got dtype {mask.dtype}: use {name} != 0."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from array_api_compat import array_namespace, is_numpy_array
+from array_api_compat import array_namespace
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, contiguous, detached
@@ -16,11 +16,9 @@ def as_pixels(image: AnyArray, dtype: Precision | None) -> AnyArray:
 
     The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
     """
-    checks.require_precision(dtype)
-    xp = array_namespace(image)
-    if dtype is None and not is_numpy_array(image) and image.dtype == xp.float64:
-        dtype = "float64"
-    return contiguous(xp.astype(detached(image), getattr(xp, dtype or "float32"), copy=True))
+    own = detached(image)
+    pixels = checks.in_working_precision(own, "image", dtype)
+    return contiguous(copied(pixels) if pixels.dtype == own.dtype else pixels)
 
 
 def copied(image: AnyArray) -> AnyArray:
