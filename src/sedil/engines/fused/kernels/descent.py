@@ -279,7 +279,7 @@ def descend(descent, size, small_step):
     count = LANES * -(-size // LANES)  # whole vectors: what lies beyond `size` is moved in vain
     for atom in range(size):
         own[atom] = descent.correlations[descent.used[atom]]
-    correlation = own[0]
+    correlation = own[0]  # of the atom whose turn it is, known before all others have been moved
     for _ in range(_SWEEPS):
         largest = zero
         for atom in range(size):
@@ -288,15 +288,13 @@ def descend(descent, size, small_step):
             moved = old + _LENGTHENING * correlation
             wall = _LENGTHENING * threshold
             new = max(moved - wall, zero) + min(moved + wall, zero)
+            difference = new - old  # often zero, but to guess when would take longer than to go on
+            coefficients[atom] = new
             following = atom + 1 if atom + 1 < size else 0
-            correlation = own[following]
-            if new != old:
-                difference = new - old
-                coefficients[atom] = new
-                correlation -= difference * mutual[atom, following]
-                for other in range(count):
-                    own[other] -= difference * mutual[atom, other]
-                largest = max(largest, abs(difference) / threshold)
+            correlation = own[following] - difference * mutual[atom, following]
+            for other in range(count):
+                own[other] -= difference * mutual[atom, other]
+            largest = max(largest, abs(difference) / threshold)
         if largest < small_step:
             break
 
