@@ -75,7 +75,7 @@ class FusedEngine:
         threads: int | None = None,
     ) -> L1Codes:
         """Codes of all samples, a chunk of them a thread."""
-        from sedil.engines.fused.l1 import solve_l1
+        from sedil.engines.fused.sparse_coding import solve_l1
 
         return solve_l1(problem, effort, solver, refits, sparse, threads)
 
@@ -89,7 +89,7 @@ class FusedEngine:
         threads: int | None = None,
     ) -> Any:
         """Codes by orthogonal matching pursuit, a chunk of them a thread."""
-        from sedil.engines.fused.pursuit import pursue
+        from sedil.engines.fused.sparse_coding import pursue
 
         return pursue(factors, patches, coding, sparse, threads)
 

@@ -9,10 +9,8 @@ from array_api_compat import array_namespace
 from sedil.arrays import Array, is_on_processor, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, PursuitCoding
 from sedil.engines.portable import products
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem, fista, refit
 from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
 from sedil.engines.threads import thread_count
 from sedil.patch_grid import Box
 

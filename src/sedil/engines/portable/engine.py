@@ -20,12 +20,9 @@ from sedil.engines.contract import (
     TrainingSet,
 )
 from sedil.engines.portable import products
-from sedil.engines.portable.admm import admm
 from sedil.engines.portable.cleaning import clean_box, plan_boxes
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import CodingResult, LassoProblem
+from sedil.engines.portable.l1 import CodingResult, LassoProblem, admm, fista, refit
 from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
 from sedil.engines.portable.training import PortableTrainingSet
 from sedil.patch_grid import Box
 
