@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sedil.learning.defaults import CostSettings
-from sedil.learning.metrics import METRICS
+from sedil.learning.defaults import METRICS, CostSettings
 
 
 def manifold_with_metric(name, *sizes):

@@ -11,9 +11,7 @@ import typer
 
 import sedil
 from sedil.choices import PresetName, StartName
-from sedil.commands.failures import Failures
-from sedil.commands.options import Force, Threads
-from sedil.commands.output_paths import is_among, require_usable, require_usable_picture
+from sedil.commands.common import Failures, Force, Threads, is_among, require_usable, require_usable_picture
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:

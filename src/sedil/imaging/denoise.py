@@ -11,11 +11,10 @@ from sedil.arrays import AnyArray, Array, variance
 from sedil.choices import CodingMethod, Precision
 from sedil.coding.sparse_code import METHODS
 from sedil.engines import EngineName
-from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
 from sedil.imaging.noise import estimate_noise
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches
-from sedil.imaging.pixels import as_pixels, copied, like_image
+from sedil.imaging.pixels import as_pixels, copied, join_channels, like_image, split_channels
 from sedil.imaging.second_pass import second_pass
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
