@@ -14,6 +14,7 @@ from array_api_compat import device as device_of
 
 from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
 from sedil.choices import Precision
+from sedil.errors import kind_of
 
 Word = TypeVar("Word", bound=str)
 
@@ -264,7 +265,7 @@ def require_image(image: Any, channel_axis: int | None) -> None:
     """An array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
     if not is_array_api_obj(image):
-        raise TypeError(f"image must be a NumPy array or a tensor, got a {type(image).__name__}.")
+        raise TypeError(f"image must be a NumPy array or a tensor, got {kind_of(image)}.")
     if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
         raise TypeError(f"image must hold real numbers, got dtype {image.dtype}.")
     shape = tuple(image.shape)
@@ -307,7 +308,7 @@ def _require_trailing_shape(array: Array, expected: Sequence[int], name: str, re
 
 def _short(value: object) -> str:
     """The value itself if it is short, else what it is."""
-    return repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+    return repr(value) if isinstance(value, str | int | float | None) else kind_of(value)
 
 
 def _kind(array: Array) -> str:

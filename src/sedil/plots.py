@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sedil import mosaic
 from sedil.dictionary import SeparableDictionary
+from sedil.errors import kind_of
 from sedil.learning.result import History
 from sedil.pretrained import DictionaryLike, as_dictionary
 
@@ -54,7 +55,7 @@ def plot_atoms(
 def plot_history(
     history: History | LearningResult | SeparableDictionaryLearning, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the cost and its terms over the iterations, on a logarithmic scale.
+    """Draw the cost and its terms over the iterations or batches, on a logarithmic scale.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def plot_history(
     ax = ax or _new_axes(figsize=(6, 4))
     for name in ("objective", "data", "sparsity", "coherence"):
         ax.semilogy(records["iteration"], records[name], label=name, lw=2 if name == "objective" else 1)
-    ax.set_xlabel("iteration")
+    ax.set_xlabel(records.unit)
     ax.set_ylabel("cost per patch")
     ax.legend()
     return ax
@@ -85,8 +86,8 @@ def _part_of(value: Any, name: str, kind: type[Part], words: str) -> Part:
             return part
     remedy = ": fit it first" if hasattr(value, "fit") else ""
     raise TypeError(
-        f"{name} must be {words}, a LearningResult or a fitted SeparableDictionaryLearning, got a "
-        f"{type(value).__name__}{remedy}."
+        f"{name} must be {words}, a LearningResult or a fitted SeparableDictionaryLearning, got "
+        f"{kind_of(value)}{remedy}."
     )
 
 

@@ -14,7 +14,7 @@ from rich import box
 from rich.table import Table
 
 from sedil.commands.common import Threads
-from sedil.terminal import clear_errors, console
+from sedil.terminal import INTERRUPTED, clear_errors, console
 
 if TYPE_CHECKING:
     from sedil_studies.harness.running import Summary
@@ -40,7 +40,6 @@ FACES_FILE = "lfwcrop_rebuilt_64x64.npz"
 VOLUME_FILES = "volumes/chris_t1.npz, video/runner40.npz and video/traffic48.npz"
 
 _FOLDER = Path("reproduce")
-INTERRUPTED = 130  # exit code after Ctrl-C, by custom
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results; made if need be.")]
 

@@ -18,6 +18,7 @@ from array_api_compat import device as device_of
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array
+from sedil.errors import kind_of
 
 # Above this many rows an epoch shuffles runs of neighbouring rows: the order stays small, and disks like it.
 _MOST_RUNS = 2**20
@@ -54,7 +55,7 @@ def open_batches(
     if not isinstance(data, Iterable):
         raise TypeError(
             f"patches must be an array, the path of a .npy file, a list of these, or an iterable of batches, "
-            f"got a {type(data).__name__}."
+            f"got {kind_of(data)}."
         )
     if iter(data) is data and n_epochs > 1:
         raise ValueError(

@@ -134,7 +134,7 @@ class MiniBatchLearner:
         self.result_dtype: Precision = "float32"
         self.energy = 0.0
         self.n_samples = 0
-        self.history = History()
+        self.history = History(unit="batches")
 
     @property
     def n_batches(self) -> int:
@@ -175,7 +175,7 @@ class MiniBatchLearner:
         self.weights = Weights(**numbers["weights"])
         self.energy, self.n_samples = numbers["energy"], numbers["n_samples"]
         self.result_dtype = numbers["result_dtype"]
-        self.factors, self.history = factors, history
+        self.factors, self.history = factors, History(history, unit="batches")
 
     def partial_fit(self, patches: Array, mask: Array | None = None) -> MiniBatchLearner:
         """Learn from one batch.

@@ -10,6 +10,7 @@ from typing import get_args
 from sedil.checks import require_choice
 from sedil.choices import ImageDictionaryName, ShippedName, VolumeDictionaryName
 from sedil.dictionary import SeparableDictionary
+from sedil.errors import kind_of
 
 NAMES: tuple[ImageDictionaryName, ...] = get_args(ImageDictionaryName)
 FOR_VOLUMES: tuple[VolumeDictionaryName, ...] = get_args(VolumeDictionaryName)
@@ -48,7 +49,7 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
     if not isinstance(dictionary, str | Path):
         raise TypeError(
             f"dictionary must be a SeparableDictionary, the path of a file or the name of a shipped one "
-            f"({', '.join(SHIPPED)}), got a {type(dictionary).__name__}."
+            f"({', '.join(SHIPPED)}), got {kind_of(dictionary)}."
         )
     path = Path(dictionary)
     if path.is_file():
