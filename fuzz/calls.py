@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -96,6 +97,7 @@ class Stock:
 
         self.sedil = sedil
         self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        os.chdir(self.folder)  # where files go whose names have no folder
         self.by_axes = {
             1: [sedil.odct(4, 6), sedil.SeparableDictionary([np.eye(4, dtype=np.float32)])],
             2: [
@@ -269,7 +271,9 @@ def _codes_fit(arguments: Mapping[str, Any], dictionary: Any, patches: np.ndarra
     wide = np.longdouble
     matrix = np.asarray(dictionary.as_matrix()).astype(wide)
     rows = patches.astype(wide).reshape(-1, matrix.shape[0])
-    codes = codes.astype(wide).reshape(len(rows), -1)
+    codes = codes.astype(wide).reshape(len(rows), matrix.shape[1])
+    if not len(rows):
+        return None
     mask = arguments.get("mask")
     known = np.ones_like(rows) if mask is None else 1 - np.asarray(mask).reshape(rows.shape).astype(wide)
     rows = np.where(known > 0, rows, 0)

@@ -39,11 +39,7 @@ class PatchGrid:
         shift: Sequence[int] | None = None,
     ) -> None:
         self.image_shape, self.patch_shape, self.stride = tuple(image_shape), tuple(patch_shape), stride
-        if stride > min(self.patch_shape):
-            raise ValueError(
-                f"stride {stride} leaves gaps between patches of shape {self.patch_shape}: "
-                f"use at most {min(self.patch_shape)}."
-            )
+        require_no_gaps(stride, self.patch_shape)
         first = (0,) * len(self.image_shape) if shift is None else shift
         self.corners = [
             np.union1d(np.arange(begin, side - length + 1, stride), [0, side - length])
@@ -107,3 +103,12 @@ class PatchGrid:
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
         for number, offset in enumerate(offsets.tolist()):
             pixels[first + offset] += entries[:, number]
+
+
+def require_no_gaps(stride: int, patch_shape: Sequence[int]) -> None:
+    """Refuse patches so far apart that they leave pixels out."""
+    if stride > min(patch_shape):
+        raise ValueError(
+            f"stride {stride} leaves gaps between patches of shape {tuple(patch_shape)}: "
+            f"use at most {min(patch_shape)}."
+        )
