@@ -73,8 +73,10 @@ class MiniBatchLearner:
     n_atoms : int or one int per patch axis, optional
     batch_iterations : int, default 40
         Iterations of Algorithm 2 on each batch.
-    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, random_state, engine, threads, dtype
+    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric
         As in `sedil.learn`. Weights of the preset "data" are derived from the first batch.
+    random_state, engine, threads, dtype
+        As in `sedil.learn`.
 
     Attributes
     ----------
