@@ -126,22 +126,28 @@ def multiply_axis(matrix, n_rows, n_terms, source, n_before, step, target):
     The step is a multiple of COLUMNS.
     """
     for _ in range(n_before):
-        for column in range(0, step, COLUMNS):
-            offset = BYTES * column
-            _multiply_columns(matrix, n_rows, n_terms, source + offset, target + offset, step)
+        multiply(matrix, n_terms, n_rows, n_terms, source, target, step)
         source, target = source + BYTES * n_terms * step, target + BYTES * n_rows * step
 
 
 @pasted
-def _multiply_columns(matrix, n_rows, n_terms, source, target, step):
+def multiply(matrix, matrix_step, n_rows, n_terms, source, target, step):
+    """A matrix with rows `matrix_step` apart times one with rows `step` apart, a multiple of COLUMNS."""
+    for column in range(0, step, COLUMNS):
+        offset = BYTES * column
+        _multiply_columns(matrix, matrix_step, n_rows, n_terms, source + offset, target + offset, step)
+
+
+@pasted
+def _multiply_columns(matrix, matrix_step, n_rows, n_terms, source, target, step):
     """As many columns as a tile has: tiles one below the other, the largest first."""
-    matrix_row, target_row, row = BYTES * n_terms, BYTES * step, 0
+    matrix_row, target_row, row = BYTES * matrix_step, BYTES * step, 0
     while row + ROWS <= n_rows:
-        tile_of_rows(target, step, matrix, n_terms, source, step, n_terms)
+        tile_of_rows(target, step, matrix, matrix_step, source, step, n_terms)
         row, target, matrix = row + ROWS, target + ROWS * target_row, matrix + ROWS * matrix_row
     while row + 4 <= n_rows:
-        tile_of_four(target, step, matrix, n_terms, source, step, n_terms)
+        tile_of_four(target, step, matrix, matrix_step, source, step, n_terms)
         row, target, matrix = row + 4, target + 4 * target_row, matrix + 4 * matrix_row
     while row < n_rows:
-        tile_of_one(target, step, matrix, n_terms, source, step, n_terms)
+        tile_of_one(target, step, matrix, matrix_step, source, step, n_terms)
         row, target, matrix = row + 1, target + target_row, matrix + matrix_row
