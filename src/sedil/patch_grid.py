@@ -40,11 +40,8 @@ class PatchGrid:
     ) -> None:
         self.image_shape, self.patch_shape = tuple(image_shape), tuple(patch_shape)
         self.strides = (stride,) * len(self.image_shape) if isinstance(stride, int) else tuple(stride)
-        if any(apart > length for apart, length in zip(self.strides, self.patch_shape, strict=True)):
-            raise ValueError(
-                f"stride {stride} leaves gaps between patches of shape {self.patch_shape}: "
-                f"use at most {min(self.patch_shape)}."
-            )
+        for apart, length in zip(self.strides, self.patch_shape, strict=True):
+            require_no_gaps(apart, (length,))
         first = (0,) * len(self.image_shape) if shift is None else shift
         self.corners = [
             np.union1d(np.arange(begin, side - length + 1, apart), [0, side - length])
@@ -110,3 +107,12 @@ class PatchGrid:
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
         for number, offset in enumerate(offsets.tolist()):
             pixels[first + offset] += entries[:, number]
+
+
+def require_no_gaps(stride: int, patch_shape: Sequence[int]) -> None:
+    """Refuse patches so far apart that they leave pixels out."""
+    if stride > min(patch_shape):
+        raise ValueError(
+            f"stride {stride} leaves gaps between patches of shape {tuple(patch_shape)}: "
+            f"use at most {min(patch_shape)}."
+        )

@@ -147,7 +147,7 @@ def learn(
     start = Start.checked(initial, random_state)
     chosen = choose_engine(engine, working, counts)
     energy = mean_energy(working)
-    cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
+    cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric).checked()
     weights = cost.weights(patch_shape, counts, energy)
     learner = JointLearner(
         Objective(chosen.training_set(working, counts, None, threads), weights),

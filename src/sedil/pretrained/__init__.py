@@ -7,10 +7,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import get_args
 
-from sedil.checks import require_choice
+from sedil.checks import as_path, require_choice, short
 from sedil.choices import ImageDictionaryName, ShippedName, VolumeDictionaryName
 from sedil.dictionary import SeparableDictionary
-from sedil.errors import kind_of
 
 NAMES: tuple[ImageDictionaryName, ...] = get_args(ImageDictionaryName)
 FOR_VOLUMES: tuple[VolumeDictionaryName, ...] = get_args(VolumeDictionaryName)
@@ -49,9 +48,9 @@ def as_dictionary(dictionary: DictionaryLike) -> SeparableDictionary:
     if not isinstance(dictionary, str | Path):
         raise TypeError(
             f"dictionary must be a SeparableDictionary, the path of a file or the name of a shipped one "
-            f"({', '.join(SHIPPED)}), got {kind_of(dictionary)}."
+            f"({', '.join(SHIPPED)}), got {short(dictionary)}."
         )
-    path = Path(dictionary)
+    path = as_path(dictionary, "dictionary")
     if path.is_file():
         return SeparableDictionary.load(path)
     if str(dictionary) in SHIPPED:

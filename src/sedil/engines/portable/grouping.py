@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from math import prod, sqrt
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, add_at, window_sums, zeros_of
+from sedil.arrays import AnyArray, Array, add_at, to_numpy, window_sums, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Groups, Shrinkage
 from sedil.engines.threads import threads_beside
 from sedil.match_grid import MatchGrid
@@ -77,7 +78,6 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
     """Sums over the cleaned members of all groups."""
     xp, device = array_namespace(image), device_of(image)
     pixels = image[(slice(None), *groups.extent)]
-    shape = tuple(pixels.shape[1:])
     n, n_members = groups.members.shape
     offsets = _offsets((pixels.shape[0], *groups.patch_shape), tuple(pixels.shape))
     index = groups.members[:, :, None] + xp.asarray(offsets, device=device)
