@@ -16,7 +16,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
 from sedil.file_jobs.job_planning import FileJob
 from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
-from sedil.image_files.picture_reading import Picture, picture_shape
+from sedil.image_files.picture_files import Picture, picture_shape
 from sedil.image_files.volume_files import Volume, is_volume, volume_shape
 from sedil.imaging.denoise import denoise
 from sedil.imaging.noise import estimate_noise
