@@ -19,7 +19,7 @@ def test_markdown_has_each_cell_with_ours_the_papers_and_the_difference():
     ):
         header, _, *lines = markdown_lines(text, heading)
         assert header == (
-            "| image | sigma | K-SVD | unstructured SeDiL | ODCT | separable SeDiL | BM3D | sedil default |"
+            "| image | sigma | K-SVD | unstructured SeDiL | ODCT | separable SeDiL | BM3D | sedil quick |"
         )
         assert len(lines) == 25
         for line in lines:
