@@ -27,11 +27,10 @@ from skimage import data
 
 import sedil
 import sedil.engines.fused.kernels as package
-from sedil.engines.fused.kernels.decorators import inlined
-from sedil.engines.fused.kernels.llvm import FLOAT
-from sedil.engines.fused.kernels.memory import BYTES, LANES
+from sedil.engines.fused.kernels.compilation import inlined
 from sedil.engines.fused.kernels.pairs import PAIRS
 from sedil.engines.fused.kernels.tile import COLUMNS, ROWS
+from sedil.engines.fused.kernels.vectors import BYTES, FLOAT, LANES
 from sedil.engines.fused.training import FusedTrainingSet
 from sedil.learning.defaults import from_data
 from sedil.learning.initial import initial_factors

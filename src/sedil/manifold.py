@@ -34,7 +34,7 @@ class Point(NamedTuple):
 class ProductManifold(NamedTuple):
     """R^(codes) x S(h, a) x S(w, b) x ..., with one positive weight per block in the metric.
 
-    Paper: Eq. (23), (24), (27) and (30); there every weight is 1. `sedil.learning.metrics` says which
+    Paper: Eq. (23), (24), (27) and (30); there every weight is 1. `sedil.learning.defaults` says which
     weights are used and why. Weights change which direction is steepest; geodesics and transport
     do not depend on them.
     """

@@ -8,7 +8,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sedil import cli
-from sedil.commands import reproduce_command as commands
+from sedil.commands import study_commands as commands
 from sedil_studies.faces.data import FILE as FACES_FILE
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING

@@ -25,7 +25,7 @@ from array_api_compat import device as device_of
 from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
-from sedil.engines.portable.lasso import dot
+from sedil.engines.portable.l1 import dot
 
 Operator = Callable[[Array], Array]
 

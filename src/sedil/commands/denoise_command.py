@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from sedil.choices import CodingMethod
-from sedil.commands.failures import Failures
-from sedil.commands.options import Dictionary, Force, Threads
+from sedil.commands.common import Dictionary, Failures, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:

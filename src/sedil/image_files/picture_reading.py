@@ -12,8 +12,7 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
 from sedil.image_files import high_bit_depth
-from sedil.image_files.packing import require_room_for_picture
-from sedil.image_files.reading_errors import one_sentence, require_memory
+from sedil.image_files.reading_errors import one_sentence, require_memory, require_room_for_picture
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage

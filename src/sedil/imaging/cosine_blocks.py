@@ -11,9 +11,9 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, is_on_processor, zeros_of
+from sedil.arrays import AnyArray, Array, zeros_of
 from sedil.engines.contract import BoxSums
-from sedil.engines.threads import parallel_map, thread_count
+from sedil.engines.threads import parallel_map, threads_beside
 from sedil.patch_grid import Box, PatchGrid
 
 # From frequencies (blocks, entries), the mean first, to the shares of them that are signal.
@@ -53,7 +53,7 @@ def sums_over_blocks(
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
     transform = xp.asarray(cosine_transform(grid.patch_shape), dtype=noisy.dtype, device=device_of(noisy))
     work = partial(_filtered, grid, transform, noisy, guide, shares)
-    n_threads = thread_count(threads) if is_on_processor(noisy) else 1
+    n_threads = threads_beside(noisy, threads)
     at_a_time = min(_BLOCKS_AT_A_TIME, _ENTRIES_AT_A_TIME // prod(grid.patch_shape))
     for sums in parallel_map(work, grid.boxes(at_a_time), n_threads):
         total[sums.extent] += sums.total

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from math import sqrt
 
-from array_api_compat import array_namespace
-
 from sedil import checks
 from sedil.arrays import AnyArray, Array, variance
 from sedil.choices import CodingMethod, Precision
 from sedil.coding.sparse_code import METHODS
 from sedil.engines import EngineName
 from sedil.engines.contract import Cleaning
-from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
 from sedil.imaging.noise import estimate_noise
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches
-from sedil.imaging.pixels import as_pixels, copied, like_image
+from sedil.imaging.pixels import Units, copied, join_channels, split_channels
 from sedil.imaging.second_pass import second_pass
 from sedil.imaging.weak_noise import clean_by_cosines, count_blocks, weakness
 from sedil.pretrained import DictionaryLike
@@ -26,6 +23,7 @@ from sedil.progress import ProgressOption, reporting
 # of the noisy image brings it back: 0.03 dB at sigma 5, nothing from sigma 20 on (benchmarks/together.py).
 _GRAIN = 0.025
 _MOST_GRAIN = 0.3
+_WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 
 
 def denoise(
@@ -59,9 +57,10 @@ def denoise(
     ----------
     image : NumPy array, or a tensor of torch, CuPy, ...
         Grey image, volume or stack of frames; colour with `channel_axis`; with a dictionary of as many axes
-        also a signal or four axes. Integers or floats in any units; never modified.
+        also a signal or four axes. Integers or floats in any units, with any offset; never modified.
     sigma : float, optional
-        Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`.
+        Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`. An image
+        that is flat comes back as it is.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Default for two axes: the shipped separable ones of 8x8, 12x12 and, at twice the stride, 16x16
         patches, and the ODCT of 16x16 patches, which knows more waves: patches of all of them are averaged,
@@ -109,20 +108,19 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
-    checks.require_image(image, channel_axis)
-    pixels = as_pixels(image, dtype)
+    image = checks.as_image(image, channel_axis)
+    units = Units.of(image)
+    pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
     channels = split_channels(pixels, channel_axis)
     shape = tuple(channels[0].shape)
     votes = given_votes(dictionary) or default_votes(shape)
-    if sigma is None:
-        sigma = estimate_noise(pixels, channel_axis)
-        if sigma == 0:
-            return copied(image)
-    sigma = _checked_sigma(sigma, pixels)
-    cleanings = [plan_cleaning(vote, channels[0], method, sigma, threshold, stride) for vote in votes]
+    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
+    cleanings = [plan_cleaning(vote, channels[0], method, level, threshold, stride) for vote in votes]
+    if level < _WEAKEST or units.spread == 0:
+        return copied(image)
     is_default = dictionary is None and threshold is None and method == "refit"
-    share = weakness(pixels, sigma) if is_default else 0.0  # of cosines; the rest is of sparse codes
+    share = weakness(pixels, level) if is_default else 0.0  # of cosines; the rest is of sparse codes
     n_patches = 0
     if share < 1:
         n_patches += sum(cleaning.grid.n_patches for cleaning in cleanings)
@@ -135,11 +133,11 @@ def denoise(
         for channel in channels:
             estimate = channel
             if share < 1:
-                estimate = _clean_by_codes(channel, method, sigma, cleanings, options)
+                estimate = _clean_by_codes(channel, method, level, cleanings, options)
             if share > 0:
-                estimate = estimate + share * (clean_by_cosines(channel, sigma, stride, options) - estimate)
+                estimate = estimate + share * (clean_by_cosines(channel, level, stride, options) - estimate)
             cleaned.append(estimate)
-    return like_image(join_channels(cleaned, channel_axis), image)
+    return units.image(join_channels(cleaned, channel_axis), image.dtype)
 
 
 def _check_settings(
@@ -153,16 +151,15 @@ def _check_settings(
         checks.require_positive(threshold, "threshold")
 
 
-def _checked_sigma(sigma: float, pixels: Array) -> float:
+def _checked_level(sigma: float, units: Units) -> float:
+    """Sigma in the units of the pixels; parts of an image may vary less than it, but not be far smaller."""
     sigma = checks.require_positive(sigma, "sigma")
-    xp = array_namespace(pixels)
-    spread = float(xp.max(pixels) - xp.min(pixels))
-    if spread and sigma > spread:
+    if units.spread and sigma > max(units.spread, units.largest):
         raise ValueError(
-            f"sigma {sigma:g} is larger than the whole range of the image ({spread:g}): "
+            f"sigma {sigma:g} is larger than all that the image holds (up to {units.largest:g}): "
             f"give it in the units of the image."
         )
-    return sigma
+    return units.level(sigma) if units.spread else sigma
 
 
 def _clean_by_codes(

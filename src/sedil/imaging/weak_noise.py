@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any
 
 from array_api_compat import array_namespace
@@ -74,7 +75,7 @@ def _mean_over_blocks(
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
     for grid in grids:
         sums = sums_over_blocks(noisy, guide, grid, shares, options.threads, options.counter.add)
-        density = grid.stride**noisy.ndim  # each stands for neighbours left out
+        density = prod(grid.strides)  # each stands for neighbours left out
         total += density * sums[0]
         weight += density * sums[1]
     return total / weight

@@ -155,8 +155,8 @@ def learn_minibatch(
 
 def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, Integral):
-        return checks.require_count(int(random_state), "random_state")
-    return int(np.random.default_rng(random_state).integers(2**63))
+        return checks.require_count(random_state, "random_state")
+    return int(checks.as_generator(random_state).integers(2**63))
 
 
 class BatchLearner:

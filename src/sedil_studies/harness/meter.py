@@ -19,7 +19,13 @@ def silent(done: float, total: float, words: str) -> None:
 
 @contextmanager
 def meter() -> Iterator[Show]:
-    """A bar with the share of the work done, the time left and what is being done; none if nothing is."""
+    """A bar with the share of the work done, the time left and what is being done; none if nothing is.
+
+    Where standard error is not a terminal, nothing is written.
+    """
+    if not (complaints.is_interactive and complaints.file.isatty()):
+        yield silent
+        return
     shown = rich.Progress(
         rich.BarColumn(),
         rich.TaskProgressColumn(),

@@ -7,8 +7,7 @@ from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.conjugate_gradient import descend
-from sedil.learning.defaults import FIRST_CODES, smallest_coefficient
-from sedil.learning.metrics import balanced
+from sedil.learning.defaults import FIRST_CODES, balanced, smallest_coefficient
 from sedil.manifold import FixedFactors, Point
 from sedil.objective import Objective, Terms, Weights
 

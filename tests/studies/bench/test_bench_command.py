@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sedil import cli
-from sedil.commands.bench_command import CASES as NAMES
+from sedil.commands.study_commands import CASES as NAMES
 from sedil_studies.bench import machine, setting
 from sedil_studies.bench.cases import large
 from sedil_studies.bench.catalogue import CASES

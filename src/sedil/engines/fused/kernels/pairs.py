@@ -17,17 +17,18 @@ from numba import types
 from numba.core.cgutils import unpack_tuple
 from numba.extending import intrinsic
 
-from sedil.engines.fused.kernels.llvm import (
+from sedil.engines.fused.kernels.vectors import (
     FLOAT,
     FUSED,
+    HAS_WIDE_VECTORS,
     INDEX,
+    LANES,
     VECTOR,
     index,
     load,
     loop_variable,
     vector_pointer,
 )
-from sedil.engines.fused.kernels.memory import HAS_WIDE_VECTORS, LANES
 
 
 class _Side(NamedTuple):

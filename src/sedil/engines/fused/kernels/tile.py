@@ -18,10 +18,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from sedil.engines.fused.kernels.llvm import (
+from sedil.engines.fused.kernels.vectors import (
     FLOAT,
     FUSED,
+    HAS_WIDE_VECTORS,
     INDEX,
+    LANES,
     VECTOR,
     broadcast,
     index,
@@ -29,7 +31,6 @@ from sedil.engines.fused.kernels.llvm import (
     loop_variable,
     vector_pointer,
 )
-from sedil.engines.fused.kernels.memory import HAS_WIDE_VECTORS, LANES
 
 # Eight sums under way keep the units busy that multiply and add. With AVX-512 eight rows of one vector are
 # the fastest shape; with half as many registers four rows of two vectors need fewer loads.
