@@ -13,7 +13,7 @@ from sedil.imaging.cosine_blocks import sums_over_blocks
 from sedil.patch_grid import PatchGrid
 
 SIDE = 4  # of a block; 3 and 6 are up to 0.2 dB worse on the training part of the head (docs/volumes.md)
-CAUTION = 1.25  # the estimate still holds some noise, which is not signal
+_CAUTION = 1.25  # the estimate still holds some noise, which is not signal
 
 
 def second_pass(noisy: AnyArray, estimate: AnyArray, sigma: float, threads: int | None = None) -> AnyArray:
@@ -33,7 +33,7 @@ def second_pass(noisy: AnyArray, estimate: AnyArray, sigma: float, threads: int 
         A better estimate.
     """
     xp = array_namespace(noisy)
-    variance = CAUTION * sigma**2
+    variance = _CAUTION * sigma**2
 
     def shares(frequencies: Array) -> AnyArray:
         signal = xp.square(frequencies)

@@ -1,11 +1,12 @@
 """What `denoise` does where noise is weak: two passes of cosines in place of sparse codes.
 
 The weaker the noise, the more atoms a patch needs to be told from it: at sigma 1 most patches of a photograph
-take more than a third as many as they have entries, and finding them takes twenty times as long as at
+take more than a third as many as they have entries, and finding them takes ten to twenty times as long as at
 sigma 20. They also have less and less to give. Orthonormal cosines take the same time at any sigma: first
 those that are larger than the noise are kept, then each is weighed by how much larger it is in that first
-result. Below 7 of 255 grey levels that is as good as sparse codes to 0.03 dB on every photograph, 0.1 dB
-better on average, and much better on text (results/weak-noise.csv, by benchmarks/weak_noise.py).
+result. From sigma 5 of 255 grey levels down that is 0.03 to 0.1 dB better than sparse codes on photographs
+(of 95 cases one is 0.05 dB worse, the others at most 0.01), 0.1 to 6 dB on text and flat shapes, and takes
+about a third of the time of sigma 20 (results/weak-noise.csv, by benchmarks/weak_noise.py).
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from array_api_compat import array_namespace
 from sedil.arrays import AnyArray, Array
 from sedil.imaging.cosine_blocks import Shares, sums_over_blocks
 from sedil.imaging.patch_averages import CleaningOptions
-from sedil.imaging.second_pass import CAUTION
 from sedil.patch_grid import PatchGrid
 
 # Range of the noisy image in units of sigma, from which on noise begins to be weak, and is weak. The range is
 # up to ten sigma wider than that of the clean image, so that no image of 255 grey levels with noise of ten
 # reaches it. Between the two, both results are mixed: what comes out never jumps as sigma changes.
 _ORDINARY, _WEAK = 36.0, 38.0
-_THRESHOLD = 2.45  # sigma; 2.35 keeps noise, 2.55 loses grain, up to 0.05 dB each
+# What the first pass keeps, in sigma, and what the second takes for noise in its result, in sigma squared.
+# Faces lose 0.1 dB at sigma 3 with 2.45 and 1.25, fingerprints 0.05 at sigma 7 with 2.25 and 1.4.
+_THRESHOLD, _CAUTION = 2.25, 1.6
 
 _Sizes = dict[int, tuple[tuple[int, int], ...]]
 # Sides of blocks of both passes, and how many strides they are apart, for two axes and for three. Large
@@ -91,7 +93,7 @@ def _certain(sigma: float, frequencies: Array) -> Any:
     """The share of signal: a Wiener filter, in units of sigma, as the square of a small sigma is zero."""
     xp = array_namespace(frequencies)
     signal = xp.square(frequencies / sigma)
-    return _with_mean(signal / (signal + CAUTION))
+    return _with_mean(signal / (signal + _CAUTION))
 
 
 def _with_mean(shares: Any) -> Any:
