@@ -82,14 +82,6 @@ class Geodesic:
         return [tuple(arrays[k] for arrays in carried) for k in range(len(tangents))]
 
 
-class FixedFactors(ProductManifold):
-    """The same with the factors held where they are: only the codes move."""
-
-    def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
-        """Zero: they stay."""
-        return tuple(0 * factor for factor in factors)
-
-
 def negate(tangent: Point) -> Point:
     """``-tangent``."""
     return Point.from_blocks(*(-block for block in tangent.blocks()))

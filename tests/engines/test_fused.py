@@ -407,7 +407,7 @@ def test_a_long_run_of_compiled_kernels_is_not_taken_for_compilation(monkeypatch
         entered.append(kernel)
         return announced(kernel)
 
-    monkeypatch.setattr(compilation, "announced", counting)
+    monkeypatch.setattr(sparse_coding, "announced", counting)
     monkeypatch.setattr(sparse_coding, "_CHUNK", 32)
     patches = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
     solve_l1([np.eye(4, dtype=np.float32)], patches, 0.5, 1e-3, 100, solver=solver, threads=1)

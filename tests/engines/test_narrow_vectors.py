@@ -7,9 +7,9 @@ import sys
 SCRIPT = """
 import llvmlite.binding as binding
 features, binding.get_host_cpu_features = binding.get_host_cpu_features, dict
-from sedil.engines.fused.kernels import tile, vectors
+from sedil.engines.fused.kernels import tiles, vectors
 binding.get_host_cpu_features = features  # Numba asks as well
-assert (vectors.LANES, tile.COLUMNS, vectors.WIDTH) == (8, 16, 32)
+assert (vectors.LANES, tiles.COLUMNS, vectors.WIDTH) == (8, 16, 32)
 
 import numpy as np
 from sedil.engines import fused

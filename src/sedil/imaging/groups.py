@@ -45,14 +45,15 @@ _USUAL = {
 _CLIP = GroupShape((2, 6, 6), (1, 4, 4), (9, 17, 17), 32)
 
 
-def group_shape(shape: Sequence[int], time_axis: int | None = None) -> GroupShape:
+def group_shape(shape: Sequence[int], stride: int | None = None, time_axis: int | None = None) -> GroupShape:
     """What suits an image of this shape, channels left out, or a clip."""
     usual = _USUAL[len(shape)]
     if time_axis is not None:
         patch_shape, strides, window = (_moved(each, time_axis) for each in _CLIP[:3])
         usual = GroupShape(patch_shape, strides, window, _CLIP.n_members)
     patch_shape = tuple(map(min, usual.patch_shape, shape))
-    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, usual.strides, patch_shape)))
+    strides = usual.strides if stride is None else (stride,) * len(shape)
+    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, strides, patch_shape)))
 
 
 def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:

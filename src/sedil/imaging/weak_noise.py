@@ -1,4 +1,4 @@
-"""What `denoise` does where noise is weak: two passes of cosines in place of sparse codes.
+"""What the quick method does where noise is weak: two passes of cosines in place of sparse codes.
 
 The weaker the noise, the more atoms a patch needs to be told from it: at sigma 1 most patches of a photograph
 take more than a third as many as they have entries, and finding them takes ten to twenty times as long as at
@@ -41,8 +41,10 @@ _SECOND: _Sizes = {2: ((4, 1), (10, 1)), 3: ((4, 1),)}
 def weakness(image: Array, sigma: float) -> float:
     """0 where noise is as strong as sparse codes are made for, 1 where it is weak, and between."""
     xp = array_namespace(image)
-    ranges = float(xp.max(image) - xp.min(image)) / sigma
-    return min(max((ranges - _ORDINARY) / (_WEAK - _ORDINARY), 0.0), 1.0)
+    spread = float(xp.max(image) - xp.min(image))
+    if spread >= _WEAK * sigma:
+        return 1.0
+    return max((spread / sigma - _ORDINARY) / (_WEAK - _ORDINARY), 0.0)
 
 
 def count_blocks(shape: tuple[int, ...], stride: int) -> int:

@@ -14,7 +14,7 @@ import numpy as np
 from sedil.engines.fused.kernels.blocks import Operator, analyze, synthesize
 from sedil.engines.fused.kernels.compilation import kernel
 from sedil.engines.fused.kernels.lane_l1 import L1Lanes, Splitting, iterate_fista, split_once
-from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_rows
+from sedil.engines.fused.kernels.tiles import COLUMNS, ROWS, tile_of_rows
 
 _TILES_PER_CALL = 64
 

@@ -13,6 +13,11 @@ from sedil.terminal import complaints
 Show = Callable[[float, float, str], None]  # work done, work in all, a few words
 
 
+def is_seen() -> bool:
+    """Whether somebody looks at standard error while it is written."""
+    return complaints.is_interactive and complaints.file.isatty()
+
+
 def silent(done: float, total: float, words: str) -> None:
     """Show nothing."""
 
@@ -23,7 +28,7 @@ def meter() -> Iterator[Show]:
 
     Where standard error is not a terminal, nothing is written.
     """
-    if not (complaints.is_interactive and complaints.file.isatty()):
+    if not is_seen():
         yield silent
         return
     shown = rich.Progress(

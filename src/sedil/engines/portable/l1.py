@@ -272,16 +272,16 @@ def refit(problem: LassoProblem, codes: Array, max_iterations: int) -> Array:
         curvature = dot(direction, change)
         # Dependent atoms leave directions without curvature, where rounding alone would set the step.
         going = going & (curvature > _LEAST_CURVATURE * dot(direction, direction))
-        step = _ratio(squared, curvature, going)
+        step = ratio(squared, curvature, going)
         codes = codes + step * direction
         slope = slope - step * change
         new_squared = dot(slope, slope)
-        direction = slope + _ratio(new_squared, squared, going) * direction
+        direction = slope + ratio(new_squared, squared, going) * direction
         squared = xp.where(going, new_squared, xp.zeros_like(squared))
     return codes
 
 
-def _ratio(numerator: AnyArray, denominator: Array, where: Array) -> AnyArray:
+def ratio(numerator: AnyArray, denominator: Array, where: Array) -> AnyArray:
     """Quotient of the samples `where` it is wanted, 0 of the others."""
     xp = array_namespace(numerator)
     safe = xp.where(where, denominator, xp.ones_like(denominator))

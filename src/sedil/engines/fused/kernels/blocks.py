@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.compilation import ONE, inner, pasted
-from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
+from sedil.engines.fused.kernels.tiles import COLUMNS, ROWS, tile_of_four, tile_of_one, tile_of_rows
 from sedil.engines.fused.kernels.vectors import BYTES, WIDTH, address, aligned_zeros
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import half_address, multiply_axes, multiply_axis
 from sedil.engines.fused.kernels.compilation import ONE, inlined, kernel, pasted
-from sedil.engines.fused.kernels.tile import COLUMNS
+from sedil.engines.fused.kernels.tiles import COLUMNS
 from sedil.engines.fused.kernels.vectors import BYTES, LANES, address, aligned_zeros
 
 _LENGTHENING = np.float32(1.4)  # of each step beyond its minimum; below 2, and neighbouring atoms need fewer

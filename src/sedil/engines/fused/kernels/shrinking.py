@@ -49,7 +49,9 @@ class GroupMemory(NamedTuple):
             aligned_zeros((long, padded(short))),
             aligned_zeros((short, padded(long))),
             aligned_zeros(n_entries),
-            *(aligned_zeros(square) for _ in range(3)),
+            aligned_zeros(square),
+            aligned_zeros(square),
+            aligned_zeros(square),
             aligned_zeros((short, _PIVOTS)),
             aligned_zeros((_PIVOTS, _PIVOTS)),
         )
