@@ -14,6 +14,7 @@ from sedil.imaging.noise import estimate_noise
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.pixels import Units, copied, join_channels, split_channels
+from sedil.imaging.weak_noise import weakness
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
@@ -43,7 +44,9 @@ def denoise(
     Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with two
     orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
-    patch on its own over a learned dictionary.
+    patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
+    the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
+    `threshold` say otherwise, two passes of cosines take its place (`sedil.imaging.weak_noise`).
 
     Parameters
     ----------
@@ -118,7 +121,8 @@ def denoise(
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
         work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis)
     else:
-        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride)
+        share = weakness(pixels, level) if method == "quick" else 0.0
+        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
     if level < _WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
