@@ -49,13 +49,13 @@ def test_threads_change_nothing_and_input_stays(noisy):
 
 
 def test_volumes_gain_by_it_but_not_the_papers_l1(noisy, monkeypatch):
-    from sedil.imaging import denoise as module
+    from sedil.imaging import patch_denoising as module
 
     dictionary = sedil.odct((6, 6, 6), 9)
-    methods = ("refit", "pursuit", "l1")
+    methods = ("quick", "pursuit", "l1")
     both = {m: sedil.denoise(noisy, SIGMA, dictionary, stride=2, method=m) for m in methods}
     monkeypatch.setattr(module, "second_pass", lambda noisy, estimate, *how: estimate)
     once = {m: sedil.denoise(noisy, SIGMA, dictionary, stride=2, method=m) for m in methods}
-    for method in ("refit", "pursuit"):
+    for method in ("quick", "pursuit"):
         assert error(both[method]) < error(once[method])
     np.testing.assert_array_equal(both["l1"], once["l1"])

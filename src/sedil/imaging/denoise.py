@@ -119,7 +119,8 @@ def denoise(
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
-        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis)
+        is_weak = weakness(pixels, level) == 1
+        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak)
     else:
         share = weakness(pixels, level) if method == "quick" else 0.0
         work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
@@ -154,8 +155,8 @@ def _require_no_colour(shape: Sequence[int], channel_axis: int | None, time_axis
             raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
     elif len(shape) == 3 and shape[-1] == 3 and channel_axis is None:
         raise ValueError(
-            f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip of three "
-            f"columns, time_axis."
+            f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip "
+            f"three pixels wide, time_axis."
         )
 
 
