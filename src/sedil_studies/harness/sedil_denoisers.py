@@ -11,8 +11,9 @@ import numpy as np
 import sedil
 from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
+from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.groups import SHRINKAGE
+from sedil.imaging.groups import SHRINKAGE, GroupSettings
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
@@ -35,7 +36,7 @@ def quick_method(n_axes: int, threads: int, **axes: Any) -> Method[Denoiser]:
     atoms = fingerprint_of_atoms(*map(sedil.shipped_dictionary, names))  # it chooses among them
     denoise = partial(sedil.denoise, method="quick", threads=threads, **axes)
     return Method(
-        f"sedil.denoise, method quick ({atoms})",
+        f"sedil.denoise, method quick ({atoms}), but cosines where noise is weak",
         partial(_warmed_up, denoise, _tiny_shape(n_axes, **axes)),
     )
 
@@ -51,18 +52,24 @@ def groups_in_words(
     """The settings of groups for images of this shape; images of another size have the same."""
     n_channels = 1 if channel_axis is None else shape[channel_axis]
     sides = [side for k, side in enumerate(shape) if channel_axis is None or k != channel_axis % len(shape)]
-    plan = GroupDenoising.plan([np.zeros(sides)] * n_channels, _SIGMA, None, None, time_axis)
-    settings = plan.settings
-    guide = "their own" if plan.guide is None else _guide_in_words(plan.guide.factors)
+    plan = GroupDenoising.plan([np.zeros(sides)] * n_channels, _SIGMA, None, None, time_axis, is_weak=False)
+    guide = _of_patches(plan.guide.factors) if isinstance(plan.guide, Cleaning) else "their own"
     return (
-        f"sedil.denoise: groups of {settings.n_members} patches of {format_shape(settings.patch_shape)}, "
-        f"stride {format_shape(settings.strides)}, window {format_shape(settings.window)}, "
-        f"{settings.n_passes} passes, strength {SHRINKAGE.strength:g}, "
-        f"smooth steps {SHRINKAGE.smooth_steps}; guide {guide}"
+        f"sedil.denoise: {settings_in_words(plan.settings)}, {plan.settings.n_passes} passes; guide {guide}, "
+        f"but the noisy image where noise is weak"
     )
 
 
-def _guide_in_words(factors: Sequence[Any]) -> str:
+def settings_in_words(settings: GroupSettings) -> str:
+    """How groups are made and shrunk, the number of passes left out."""
+    return (
+        f"groups of {settings.n_members} patches of {format_shape(settings.patch_shape)}, stride "
+        f"{format_shape(settings.strides)}, window {format_shape(settings.window)}, strength "
+        f"{SHRINKAGE.strength:g}, smooth steps {SHRINKAGE.smooth_steps}"
+    )
+
+
+def _of_patches(factors: Sequence[Any]) -> str:
     dictionary = sedil.SeparableDictionary(factors, normalize=True)
     return f"of {format_shape(dictionary.patch_shape)} ({fingerprint_of_atoms(dictionary)})"
 

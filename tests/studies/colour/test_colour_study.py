@@ -45,7 +45,10 @@ def reproduce(*arguments):
 def test_quick_run_writes_results_and_a_report(photographs, tmp_path, without_peers):
     result = reproduce("--data", photographs, "--quick")
     assert result.exit_code == 0, result.output
-    for sentence in ("cbm3d is left out, as the package bm3d is not", "\nbm3d is left out, as the package bm3d"):
+    for sentence in (
+        "cbm3d is left out, as the package bm3d is not",
+        "\nbm3d is left out, as the package bm3d",
+    ):
         assert sentence in result.output
     colour = DENOISING.read(tmp_path / "reproduce/colour.csv")
     assert [(row.image, row.sigma, row.method) for row in colour] == [
@@ -72,7 +75,9 @@ def test_channels_are_denoised_together(photographs, rng):
 
 def test_noise_differs_by_photograph_and_level():
     clean = np.zeros((20, 20))
-    drawn = [noisy_photograph(clean, name, sigma, 0) / sigma for name, sigma in (("a", 5), ("b", 5), ("a", 6))]
+    drawn = [
+        noisy_photograph(clean, name, sigma, 0) / sigma for name, sigma in (("a", 5), ("b", 5), ("a", 6))
+    ]
     np.testing.assert_array_equal(drawn[0], noisy_photograph(clean, "a", 5, 0) / 5)
     assert not any(np.array_equal(drawn[0], other) for other in drawn[1:])
 
