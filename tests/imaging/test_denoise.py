@@ -223,9 +223,9 @@ def test_patches_further_apart_count_for_those_between(noisy):
     np.testing.assert_allclose(mean_over_patches(noisy, cleanings, options), expected, rtol=1e-5)
 
 
-def test_default_covers_every_pixel_at_any_stride(noisy, clean):
-    for stride in (5, 8):
-        assert psnr(sedil.denoise(noisy, SIGMA, stride=stride), clean) > psnr(noisy, clean) + 2
+def test_every_pixel_is_covered_at_any_stride(noisy, clean):
+    for method, stride in (("quick", 5), ("quick", 8), ("groups", 5), ("groups", 6)):
+        assert psnr(sedil.denoise(noisy, SIGMA, method=method, stride=stride), clean) > psnr(noisy, clean) + 2
 
 
 def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
