@@ -97,12 +97,17 @@ class Judge:
         was_refused, error = error is not None, None  # which holds what the call had open
         for name, value in around.items():
             if _differs(value, after[name], name, self._state):
-                findings.append(Finding(f"{call.name} changes: {name}", f"{words}: {value!r} became {after[name]!r}"))
+                findings.append(
+                    Finding(f"{call.name} changes: {name}", f"{words}: {value!r} became {after[name]!r}")
+                )
         if [snapshot(owner) for owner in owners] != before:
             findings.append(Finding(f"{call.name} changes its arguments", words))
         own = [warning for warning in caught if not _is_ours(warning)]
         findings += [
-            Finding(f"{call.name} warns: {_start(str(warning.message))}", f"{words}: {warning.filename}:{warning.lineno}")
+            Finding(
+                f"{call.name} warns: {_start(str(warning.message))}",
+                f"{words}: {warning.filename}:{warning.lineno}",
+            )
             for warning in own[:1]
         ]
         if was_refused:
@@ -182,4 +187,8 @@ def _raises(file: str, line: int) -> bool:
 @cache
 def _lines_that_raise(file: str) -> list[tuple[int, int]]:
     tree = ast.parse(Path(file).read_text())
-    return [(node.lineno, node.end_lineno or node.lineno) for node in ast.walk(tree) if isinstance(node, ast.Raise)]
+    return [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+    ]

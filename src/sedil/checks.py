@@ -282,7 +282,7 @@ def as_path(path: str | Path, name: str) -> Path:
     if not isinstance(path, str | Path):
         raise TypeError(f"{name} must be a path, as text or as a pathlib.Path, got {short(path)}.")
     text = str(path)
-    if not text or "\0" in text or not text.isprintable() and _is_unwritable(text):
+    if not text or "\0" in text or (not text.isprintable() and _is_unwritable(text)):
         raise ValueError(f"{name} must be the path of a file, got {short(text)}.")
     if len(text) > _LONGEST_PATH or max(map(len, Path(path).parts), default=0) > _LONGEST_NAME:
         raise ValueError(f"{name} is a path of {len(text)} characters, longer than systems take: shorten it.")
@@ -359,7 +359,7 @@ def require_threads(threads: int | None) -> int | None:
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     """A plain array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
-    if not is_array_api_obj(image):
+    if not isinstance(image, np.ndarray) and not is_array_api_obj(image):
         raise TypeError(f"image must be a NumPy array or a tensor, got {short(image)}.")
     image = in_native_order(as_plain_array(image, "image"))
     if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
+from math import ldexp, prod
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +13,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sedil.checks import as_real_array, patch_lengths, require_count, require_flag, require_positive, require_unmasked
+from sedil.arrays import exponent_to_work_in, largest_size, times_power_of_two
+from sedil.checks import (
+    as_real_array,
+    patch_lengths,
+    require_count,
+    require_flag,
+    require_positive,
+    require_unmasked,
+)
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
@@ -371,4 +379,7 @@ def _sample_shape(X: Any) -> tuple[int, ...] | None:
 
 
 def _half_energy(array: np.ndarray) -> float:
-    return 0.5 * float(np.sum(array.astype(np.float64) ** 2))
+    exponent = exponent_to_work_in(largest_size(array))
+    return ldexp(
+        0.5 * float(np.sum(times_power_of_two(array, exponent) ** 2, dtype=np.float64)), -2 * exponent
+    )

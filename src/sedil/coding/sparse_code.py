@@ -295,7 +295,11 @@ def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
 
 
 def _checked_pursuit(
-    dictionary: SeparableDictionary, max_error: float | None, max_atoms: int | None, mask: Array | None, exponent: int
+    dictionary: SeparableDictionary,
+    max_error: float | None,
+    max_atoms: int | None,
+    mask: Array | None,
+    exponent: int,
 ) -> PursuitCoding:
     if mask is not None:
         raise ValueError('method="pursuit" cannot take a mask: use "l1" or "refit".')

@@ -63,9 +63,7 @@ def stream_patches(
     """
     lengths = checks.patch_lengths(patch_shape)
     if len(lengths) not in (2, 3):
-        raise ValueError(
-            f"Patches of images have two axes, of volumes three, got patch_shape={lengths}."
-        )
+        raise ValueError(f"Patches of images have two axes, of volumes three, got patch_shape={lengths}.")
     is_one = isinstance(images, str | Path)
     if not is_one and (not isinstance(images, Iterable) or isinstance(images, np.ndarray | bytes)):
         raise TypeError(f"images must be paths of files and folders, got {checks.short(images)}.")

@@ -53,7 +53,7 @@ def sample_patches(
 def _checked_list(images: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     if not isinstance(images, Sequence | np.ndarray) or isinstance(images, str | bytes):
         raise TypeError(f"images must be a list of arrays, got {checks.short(images)}.")
-    if isinstance(images, np.ndarray) and images.ndim == 0 or len(images) == 0:
+    if (isinstance(images, np.ndarray) and images.ndim == 0) or len(images) == 0:
         raise ValueError("There are no images to take patches from.")
     return images
 

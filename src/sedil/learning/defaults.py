@@ -101,7 +101,9 @@ class CostSettings(NamedTuple):
         self.checked()
         weights = PRESETS[self.preset](patch_shape, n_atoms, energy)
         given = {name: getattr(self, name) for name in Weights._fields}
-        weights = weights._replace(**{name: float(value) for name, value in given.items() if value is not None})
+        weights = weights._replace(
+            **{name: float(value) for name, value in given.items() if value is not None}
+        )
         _require_sizes(weights, energy)
         return weights
 
@@ -109,6 +111,7 @@ class CostSettings(NamedTuple):
         self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
     ) -> ProductManifold:
         """The manifold with the metric of that name."""
+        require_choice(self.metric, "metric", tuple(METRICS))
         return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
 
     def as_facts(self) -> dict[str, Any]:
