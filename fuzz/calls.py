@@ -1,4 +1,4 @@
-"""Calls of every public function: arguments that are right, some of them replaced, and what a result must be."""
+"""Calls of every public function: right arguments, some of them replaced, and what a result must be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Call:
 class Recipe:
     """How calls of one function are made.
 
-    `required` arguments are always there, `optional` ones now and then; each has a function that makes a good one.
+    `required` arguments are always there, `optional` ones now and then; each has a maker of good ones.
     """
 
     function: Maker  # gives the function
@@ -158,7 +158,7 @@ class Stock:
         return Figure(figsize=(1, 1)).add_subplot()
 
 
-def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
+def make_call(recipes: Mapping[str, Recipe], stock: Stock, random: Random) -> Call:
     """A call with none, one or two of its arguments replaced."""
     names = list(recipes)
     name = random.choices(names, [recipes[each].weight for each in names])[0]
@@ -171,6 +171,8 @@ def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
     for key, value in arguments.items():
         if isinstance(value, tuple) and len(value) == 4 and value[0] == "mask":
             arguments[key] = _mask(value, arguments)
+    if random.random() < 0.9:
+        _suit(arguments, stock, random)
     known = [*recipe.required, *recipe.optional]
     for _ in range(random.choice((0, 0, 0, 1, 1, 1, 1, 2))):
         key = random.choice(known)
@@ -178,12 +180,32 @@ def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
         if key in _LONG and isinstance(value, int | float | np.number) and value > _LONG_NUMBER:
             value = _LONG_NUMBER
         arguments[key] = value
-    arguments = {key: value for key, value in arguments.items() if value is not _LEFT_OUT}
     owner = getattr(function, "__self__", None)
     return Call(name, function, arguments, recipe.check, [] if owner is None else [owner])
 
 
-_LEFT_OUT = object()
+def _suit(arguments: dict[str, Any], stock: Stock, random: Random) -> None:
+    """Choose dictionary, axis of colours and sizes that go together."""
+    shape = getattr(arguments.get("image", arguments.get("patches")), "shape", None)
+    if "dictionary" not in arguments or not isinstance(shape, tuple):
+        return
+    if "image" in arguments:
+        is_colour = len(shape) == 3 and shape[-1] in (2, 3)
+        arguments["channel_axis"] = -1 if is_colour else None
+        suiting = stock.by_axes.get(len(shape) - is_colour, [])
+    else:
+        suiting = [each for each in stock.dictionaries if each.patch_shape == shape[-len(each.patch_shape) :]]
+    if not suiting:
+        return
+    arguments["dictionary"] = dictionary = random.choice(suiting)
+    leading = shape[: len(shape) - len(dictionary.patch_shape)]
+    if "weights" in arguments:
+        arguments["weights"] = any_array(random, dictionary.n_atoms)
+    if "initial" in arguments:
+        arguments["initial"] = any_array(random, (*leading, *dictionary.n_atoms))
+    if arguments.get("method") == "pursuit" and "penalty" in arguments:
+        arguments["max_error"] = random.choice((0, 0.5, 10.0))
+        arguments.pop("mask", None)
 
 
 def _mask(wish: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:

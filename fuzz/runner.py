@@ -1,6 +1,6 @@
-"""Attacks in child processes: cases are numbered and counted, crashes and hangs are seen, all can be replayed.
+"""Attacks in child processes: cases are numbered and counted, crashes and hangs seen, all can be replayed.
 
-A campaign makes a case from two numbers, the seed of the run and the number of the case, and from nothing else.
+A campaign makes a case from two numbers, the seed of the run and the number of the case, and nothing else.
 """
 
 from __future__ import annotations

@@ -380,6 +380,5 @@ def _sample_shape(X: Any) -> tuple[int, ...] | None:
 
 def _half_energy(array: np.ndarray) -> float:
     exponent = exponent_to_work_in(largest_size(array))
-    return ldexp(
-        0.5 * float(np.sum(times_power_of_two(array, exponent) ** 2, dtype=np.float64)), -2 * exponent
-    )
+    squares = times_power_of_two(array, exponent) ** 2
+    return ldexp(0.5 * float(np.sum(squares, dtype=np.float64)), -2 * exponent)

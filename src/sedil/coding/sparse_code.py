@@ -135,7 +135,7 @@ def sparse_code(
         xp = array_namespace(samples)
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
-    # Codes are as large as patches and penalties are: those of a power of two of all are that power of theirs.
+    # A power of two of patches and penalties makes the same power of the codes, to the last digit.
     exponent = exponent_to_work_in(largest_size(samples))
     samples = times_power_of_two(samples, exponent)
     samples = checks.in_working_precision(samples, "patches", checks.working_precision(dtype, patches))
@@ -214,8 +214,8 @@ def _checked_thresholds(
         least = float(xp.min(thresholds))
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(
-            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code large "
-            f"and small patches apart."
+            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code "
+            f"large and small patches apart."
         )
     return thresholds
 

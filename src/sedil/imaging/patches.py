@@ -99,4 +99,10 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
     centred, length = centred[kept], length[kept]
     if unit_length:
         return centred / length
-    return centred if is_workable else centred * sizes[kept]
+    if is_workable:
+        return centred
+    with np.errstate(over="ignore"):
+        centred = centred * sizes[kept]
+    if not checks.is_finite(centred):
+        raise ValueError(f"patches are too large for {centred.dtype} without their mean: rescale them.")
+    return centred
