@@ -125,8 +125,10 @@ class Stock:
         """Use all kernels once, so that no case has to wait for them."""
         sedil, image = self.sedil, np.random.default_rng(0).standard_normal((12, 12))
         dictionary, patches = self.by_axes[2][0], image[None, :4, :4]
-        for method in ("l1", "refit", "pursuit"):
+        for method in ("groups", "quick", "l1", "pursuit"):
             sedil.denoise(image, 1.0, dictionary, method=method)
+        sedil.denoise(np.stack([image] * 8), 1.0, time_axis=0)
+        for method in ("l1", "refit", "pursuit"):
             for sparse in (True, False):
                 for solver in ("descent", "fista", "admm"):
                     how = {"method": method, "sparse": sparse, "solver": solver, "max_error": 1.0}
@@ -440,19 +442,26 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "max_memory": one_of(512e6, 1e4, 1.0),
         "progress": _PROGRESS,
     }
+    denoising = one_of("groups", "quick", "quick", "l1", "pursuit", None)
     learning = _WEIGHTS | {"random_state": _SEED}
     return {
         "denoise": Recipe(
             lambda random: sedil.denoise,
             {"image": array_of(*_IMAGES), "sigma": _POSITIVE, "dictionary": _suiting(stock, "image")},
-            imaging | {"method": _METHOD, "threshold": _POSITIVE, "stride": _COUNT},
+            imaging | {"method": denoising, "threshold": _POSITIVE, "stride": _COUNT},
             _is_image,
             5,
         ),
         "denoise, defaults": Recipe(
             lambda random: sedil.denoise,
             {"image": array_of((8, 9), (12, 12), (12, 12, 3), (8, 8, 8))},
-            imaging | {"sigma": _POSITIVE, "method": _METHOD, "stride": one_of(2, 3, 4)},
+            imaging
+            | {
+                "sigma": _POSITIVE,
+                "method": denoising,
+                "stride": one_of(2, 3, 4),
+                "time_axis": one_of(0, -1, None),
+            },
             _is_image,
             0.3,
         ),

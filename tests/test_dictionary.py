@@ -178,7 +178,7 @@ def test_mixing_libraries_is_refused(torch, rng):
         (
             np.eye(3),
             TypeError,
-            r"factors must be a list of matrices, one per axis, got a ndarray of shape \(3, 3\)",
+            r"factors must be a list of matrices, one per axis, got an ndarray of shape \(3, 3\)",
         ),
         (5, TypeError, r"factors must be a list of matrices, one per axis, got 5"),
         ([np.ones(3)], ValueError, r"factors\[0\] must be a non-empty matrix, got shape \(3,\)"),

@@ -5,6 +5,7 @@ Some arrays are *packed*: the samples are their **last** axis, ``(*patch_shape, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import frexp, prod
 from typing import Any, Protocol, TypeVar
 
@@ -146,6 +147,34 @@ def variance(array: Array) -> float:
     mean = xp.sum(array, dtype=xp.float64) / count
     distance = xp.astype(array, xp.float64) - mean
     return float(xp.sum(distance * distance)) / count
+
+
+def add_at(target: Array, index: Array, values: Array) -> None:
+    """Add values to the entries of a contiguous array with these flat indices, which may occur many times."""
+    xp = array_namespace(target)
+    flat = xp.reshape(target, (-1,), copy=False)
+    if is_torch_array(target):
+        flat.index_add_(0, index, values)
+    else:
+        xp.add.at(flat, index, values)
+
+
+def window_sums(array: AnyArray, window: Sequence[int], *, forwards: bool) -> AnyArray:
+    """Sums over the entries of a window that begins at each entry, or `forwards`, that ends there.
+
+    One is the adjoint of the other. What lies outside of the array counts nothing.
+    """
+    xp = array_namespace(array)
+    for axis, length in enumerate(window):
+        along = xp.moveaxis(array, axis, 0)
+        sums = xp.asarray(along, copy=True)
+        for shift in range(1, length):
+            if forwards:
+                sums[shift:, ...] += along[:-shift, ...]
+            else:
+                sums[:-shift, ...] += along[shift:, ...]
+        array = xp.moveaxis(sums, 0, axis)
+    return array
 
 
 def exponent_to_work_in(largest: float) -> int:

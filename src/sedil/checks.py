@@ -15,6 +15,7 @@ from array_api_compat import device as device_of
 
 from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
 from sedil.choices import Precision
+from sedil.errors import kind_of
 from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
@@ -363,6 +364,14 @@ def require_threads(threads: int | None) -> int | None:
     return None if threads is None else require_count(threads, "threads", minimum=1, maximum=MAX_THREADS)
 
 
+def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
+    """The number of an axis of an image of this shape, from its end if it is negative; or None."""
+    if axis is not None and not _is_whole(axis):
+        raise TypeError(f"{name} must be a whole number or None, got {short(axis)}.")
+    if axis is not None and axis not in range(-len(shape), len(shape)):
+        raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
+
+
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     """A plain array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
@@ -374,10 +383,7 @@ def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     shape = tuple(image.shape)
     if 0 in shape:
         raise ValueError(f"image is empty: its shape is {shape}.")
-    if channel_axis is not None and not _is_whole(channel_axis):
-        raise TypeError(f"channel_axis must be a whole number or None, got {short(channel_axis)}.")
-    if channel_axis is not None and channel_axis not in range(-len(shape), len(shape)):
-        raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {shape}.")
+    require_axis(channel_axis, "channel_axis", shape)
     n_axes = len(shape) - (channel_axis is not None)
     if not 1 <= n_axes <= MAX_AXES:
         raise ValueError(f"image must have 1 to {MAX_AXES} axes besides colour, got shape {shape}.")
@@ -431,8 +437,7 @@ def short(value: object) -> str:
         if 0 < len(text) <= _LONGEST_VALUE:
             return text
     shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}{shape}"
+    return kind_of(value) + shape
 
 
 def _is_shallow(value: object) -> bool:

@@ -30,7 +30,7 @@ from sedil.arrays import (
     unpack,
 )
 from sedil.engines import choose_engine
-from sedil.errors import DictionaryFileError
+from sedil.errors import DictionaryFileError, kind_of
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
@@ -253,7 +253,7 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
             wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
-            raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {wanted}.")
+            raise TypeError(f"its {name} is {kind_of(facts[name])}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
     for k, count in enumerate(checks.atom_counts(facts["n_atoms"], patch_shape)):

@@ -73,12 +73,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     random_state : int, numpy.random.RandomState or None
     progress : bool or callable, default False
         Of `fit`, as in `sedil.learn`.
-    engine, threads
+    engine, threads, dtype
         As in `sedil.learn`.
-    dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
-        and its own for any other array. Results come back in the precision of the input, or in float32 for
-        whole numbers.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ def plot_atoms(
 def plot_history(
     history: History | LearningResult | SeparableDictionaryLearning, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the cost and its terms over the iterations, on a logarithmic scale.
+    """Draw the cost and its terms over the iterations or batches, on a logarithmic scale.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def plot_history(
     ax = _new_axes(figsize=(6, 4)) if ax is None else ax
     for name in ("objective", "data", "sparsity", "coherence"):
         ax.semilogy(records["iteration"], records[name], label=name, lw=2 if name == "objective" else 1)
-    ax.set_xlabel("iteration")
+    ax.set_xlabel(records.unit)
     ax.set_ylabel("cost per patch")
     ax.legend()
     return ax

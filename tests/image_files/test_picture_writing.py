@@ -7,7 +7,7 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
-from sedil.image_files.picture_writing import conform, encode
+from sedil.image_files.picture_files import conform, encode
 
 GREY8 = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
 DEEP = np.arange(2 * 3 * 4, dtype=np.uint16).reshape(2, 3, 4) * 2731 + 77

@@ -337,3 +337,18 @@ def _checked_initial(
         with np.errstate(over="ignore", under="ignore"):
             initial = times_power_of_two(in_precision(initial, "float64"), exponent)
     return _stacked(dictionary.own_array(initial, "initial"), dictionary.n_atoms)
+
+
+def quick_codes(
+    factors: Sequence[Array],
+    patches: AnyArray,
+    thresholds: float | Array,
+    effort: Effort,
+    known: Array | None = None,
+) -> AnyArray:
+    """Codes (n, *n_atoms) of patches (n, *patch_shape) by FISTA, in one thread. Paper: Eq. (34), (35).
+
+    Arguments as in `sedil.engines.contract.L1Problem`.
+    """
+    engine = choose_engine(None, patches, [factor.shape[1] for factor in factors])
+    return engine.solve_l1(L1Problem(factors, patches, thresholds, known), effort, threads=1).codes

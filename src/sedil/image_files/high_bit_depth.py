@@ -16,8 +16,7 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.global_state import SharedChange, Undo
-from sedil.image_files.packing import require_room_for_tiff
-from sedil.image_files.reading_errors import require_memory
+from sedil.image_files.reading_errors import require_memory, require_room_for_tiff
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile

@@ -19,8 +19,12 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.files import replacing
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
-from sedil.image_files.packing import require_room_for_tiff
-from sedil.image_files.reading_errors import one_sentence, require_bytes, require_memory
+from sedil.image_files.reading_errors import (
+    one_sentence,
+    require_bytes,
+    require_memory,
+    require_room_for_tiff,
+)
 from sedil.npz import ArrayHead, array_heads, read_array
 
 _RGB = 3  # entries of a colour, always along the last axis

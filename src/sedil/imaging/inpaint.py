@@ -14,11 +14,10 @@ from sedil.arrays import AnyArray, Array, detached
 from sedil.choices import InpaintingMode, Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
-from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
-from sedil.imaging.pixels import Units, copied, of_type
+from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting

@@ -1,4 +1,4 @@
-"""From the image of a caller to the numbers that are computed on, and back.
+"""From the image of a caller to the numbers that are computed on, and back; colours one by one.
 
 Images come in any units. Where these suit float32, as nearly all do, their numbers are taken as they are. A
 large offset is taken off first, as float32 would hold little else, and very large or small numbers are
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
+from array_api_compat import device as device_of
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, contiguous, detached, exponent_to_work_in, times_power_of_two
@@ -138,3 +139,33 @@ def as_type(values: AnyArray, dtype: Any) -> AnyArray:
     # A float64 has 53 bits: of wider integers the largest is not among them, but rounded down it is.
     largest = limits.max - (limits.max >> 53)
     return xp.astype(xp.clip(xp.round(xp.astype(values, xp.float64)), limits.min, largest), dtype)
+
+
+# Luminance and two chrominances as an orthonormal basis, so that white noise keeps its level in each.
+_OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
+
+
+def split_channels(pixels: AnyArray, channel_axis: int | None, *, rotate: bool = True) -> list[AnyArray]:
+    """Channels to be restored one by one; three as luminance and two chrominances, unless not to `rotate`."""
+    if channel_axis is None:
+        return [pixels]
+    xp = array_namespace(pixels)
+    channels = xp.moveaxis(pixels, channel_axis, 0)
+    if rotate and channels.shape[0] == 3:
+        channels = xp.tensordot(_basis(pixels), channels, axes=1)
+    return [contiguous(channels[k, ...]) for k in range(channels.shape[0])]
+
+
+def join_channels(channels: list[AnyArray], channel_axis: int | None, *, rotate: bool = True) -> AnyArray:
+    """Inverse of `split_channels`."""
+    if channel_axis is None:
+        return channels[0]
+    xp = array_namespace(channels[0])
+    stacked = xp.stack(channels)
+    if rotate and len(channels) == 3:
+        stacked = xp.tensordot(_basis(stacked).T, stacked, axes=1)
+    return xp.moveaxis(stacked, 0, channel_axis)
+
+
+def _basis(like: AnyArray) -> AnyArray:
+    return array_namespace(like).asarray(_OPPONENT, dtype=like.dtype, device=device_of(like))

@@ -28,7 +28,6 @@ from sedil.arrays import Array
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
 from sedil.choices import MetricName, PresetName
 from sedil.engines.contract import Effort
-from sedil.learning.metrics import METRICS
 from sedil.manifold import ProductManifold
 from sedil.objective import Weights
 
@@ -37,6 +36,34 @@ _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
 _FAR_OFF = 1e15  # weights in units of the patches: float32 holds squares of their products with these
 FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
+
+
+def balanced(
+    patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+) -> ProductManifold:
+    """Weights in proportion to the curvature of each block, so that one step length suits all; the default.
+
+    With the paper's metric the codes hardly move: the cost averages over m patches, so their gradient is 1/m
+    of that of the factors. With E the mean squared length of a patch:
+
+    - codes: the cost curves as ``||D||^2 / m``, and ``||D||^2`` is near the redundancy R of the dictionary;
+    - a column of factor k: it curves as the energy that passes through it, about ``E / n_atoms[k]``.
+
+    The weights ``R / m`` and ``E / n_atoms[k]`` leave the run unchanged when the patches are multiplied by a
+    constant.
+    """
+    redundancy = max(prod(n_atoms) / prod(patch_shape), 1.0)
+    return ProductManifold(redundancy / n_patches, tuple(energy / count for count in n_atoms))
+
+
+def paper(
+    patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+) -> ProductManifold:
+    """All weights 1. Paper: Eq. (24), to the letter."""
+    return ProductManifold(1.0, (1.0,) * len(n_atoms))
+
+
+METRICS: dict[MetricName, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
 
 
 def from_data(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:

@@ -73,12 +73,10 @@ class MiniBatchLearner:
     n_atoms : int or one int per patch axis, optional
     batch_iterations : int, default 40
         Iterations of Algorithm 2 on each batch.
-    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, random_state, engine, threads
+    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric
         As in `sedil.learn`. Weights of the preset "data" are derived from the first batch.
-    dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
-        and its own for any other array. Results come back in the precision of the input, or in float32 for
-        whole numbers.
+    random_state, engine, threads, dtype
+        As in `sedil.learn`.
 
     Attributes
     ----------
@@ -136,7 +134,7 @@ class MiniBatchLearner:
         self.result_dtype: Precision = "float32"
         self.energy = 0.0
         self.n_samples = 0
-        self.history = History()
+        self.history = History(unit="batches")
 
     @property
     def n_batches(self) -> int:
@@ -177,7 +175,7 @@ class MiniBatchLearner:
         self.weights = Weights(**numbers["weights"])
         self.energy, self.n_samples = numbers["energy"], numbers["n_samples"]
         self.result_dtype = numbers["result_dtype"]
-        self.factors, self.history = factors, history
+        self.factors, self.history = factors, History(history, unit="batches")
 
     def partial_fit(self, patches: Array, mask: Array | None = None) -> MiniBatchLearner:
         """Learn from one batch.
