@@ -71,6 +71,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     warm_start : bool, default False
         Start `fit` from the dictionary of the last one, if it has the same shape.
     random_state : int, numpy.random.RandomState or None
+        None, the default, is other numbers each time; those that all programs share stay as they are.
     progress : bool or callable, default False
         Of `fit`, as in `sedil.learn`.
     engine, threads, dtype
