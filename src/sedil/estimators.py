@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import ldexp, prod
+from math import ldexp, prod, sqrt
 from numbers import Integral
 from typing import Any
 
@@ -310,7 +310,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Take what has been learned."""
         self.dictionary_ = dictionary
         self.factors_ = dictionary.factors
-        self.penalty_ = smallest_coefficient(weights) if self.penalty is None else self.penalty
+        self.penalty_ = _default_penalty(weights) if self.penalty is None else self.penalty
         self.history_ = history
         self.n_iter_ = max(history[-1].iteration, 1)
         self.__dict__.pop("components_", None)
@@ -373,6 +373,11 @@ def _sample_shape(X: Any) -> tuple[int, ...] | None:
     """Shape of one sample where X holds blocks, None where it holds rows."""
     shape = getattr(X, "shape", ())
     return tuple(shape[1:]) if isinstance(shape, tuple) and len(shape) > 2 else None
+
+
+def _default_penalty(weights: Weights) -> float:
+    """The smallest coefficient worth keeping; where all are, one that float32 can still tell from nothing."""
+    return max(smallest_coefficient(weights), 2.0**-50 / sqrt(weights.sparsity_scale))
 
 
 def _half_energy(array: np.ndarray) -> float:

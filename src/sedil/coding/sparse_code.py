@@ -68,7 +68,8 @@ def sparse_code(
     ----------
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     patches : array of shape (..., *patch_shape)
-        In any units, of any array library that follows the array API standard; the dictionary follows it there.
+        In any units. Of any array library that follows the array API standard; the dictionary follows it
+        there.
     penalty : float, positive
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
@@ -83,8 +84,8 @@ def sparse_code(
     mask : boolean array of the shape of `patches`, optional
         True where data is missing; whatever `patches` holds there is ignored. Not for "pursuit".
     initial : array of shape (..., *n_atoms), optional
-        Codes to start from, for "l1" and "refit"; those that cost a hundred times as much as zero are replaced
-        by it. Default: zero.
+        Codes to start from, for "l1" and "refit". Default: zero, also in place of those that cost a hundred
+        times as much.
     max_error : float, positive
         For "pursuit": length of the residual at which a patch is done; for noise of standard deviation
         sigma, 1.1 sigma times the square root of the number of entries.

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
+from sys import float_info
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
@@ -33,7 +34,6 @@ from sedil.objective import Weights
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
-_NOTHING = 2.0**-60  # of a squared coefficient, in units of the cost: its root is still a number to float32
 _FAR_OFF = 1e15  # weights in units of the patches: float32 holds squares of their products with these
 FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
 
@@ -191,7 +191,7 @@ def smallest_coefficient(weights: Weights) -> float:
     for _ in range(100):
         squared = 2 * relative * log1p(squared)
     # At or below 1/2 the only root is zero: every coefficient is worth keeping, if shrunk.
-    smallest = max(squared, relative, _NOTHING)
+    smallest = max(squared, relative, float_info.min)
     return sqrt(smallest / weights.sparsity_scale)
 
 
