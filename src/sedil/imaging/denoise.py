@@ -116,7 +116,7 @@ def denoise(
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
-        work = GroupDenoising.plan(channels[0], level, dictionary, stride, time_axis)
+        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis)
     else:
         work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride)
     if level < _WEAKEST or units.spread == 0:
