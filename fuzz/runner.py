@@ -103,8 +103,9 @@ def run(
     seconds: float | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """Do cases of a campaign in child processes, until all are done or `seconds` are over."""
+    """Do cases of a campaign in child processes, until all are done, `seconds` are over, or Ctrl-C."""
     began, report, told = time.monotonic(), Report(), 0.0
+    known: set[str] = set()
     children = [_Child(name, seed, range(first + k, first + n_cases, workers)) for k in range(workers)]
     try:
         while any(not child.is_done for child in children):
@@ -114,12 +115,15 @@ def run(
                 break
             for child in children:
                 child.look(report)
+            for kind in sorted(set(report.findings) - known):
+                tell(f"case {report.findings[kind][0][0]}: {kind}")
+            known = set(report.findings)
             if elapsed > told + 30:
                 told = elapsed
                 done = sum(child.n_done for child in children)
-                tell(
-                    f"{done:,} cases, {done / elapsed:.0f} a second, {len(report.findings)} kinds of finding"
-                )
+                tell(f"{done:,} cases, {done / elapsed:.0f} a second, {len(known)} kinds of finding")
+    except KeyboardInterrupt:
+        tell("interrupted")
     finally:
         for child in children:
             child.stop(report)

@@ -44,7 +44,7 @@ class Units(NamedTuple):
     @classmethod
     def of(cls, image: Array) -> Units:
         """Units that suit an image; of one that is not finite those it has, for others to complain about."""
-        low, high = _extremes(image)
+        low, high = _extremes(detached(image))
         if not (isfinite(low) and isfinite(high)):
             return cls()
         spread, largest = high - low, max(abs(low), abs(high))
