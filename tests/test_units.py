@@ -141,6 +141,11 @@ def test_penalties_above_all_patches_code_nothing(penalty):
     assert not sedil.sparse_code(DICTIONARY, PATCHES, penalty).any()
 
 
+def test_errors_and_gaps_above_all_patches_code_nothing():
+    assert not sedil.sparse_code(DICTIONARY, 1e-300 * PATCHES, method="pursuit", max_error=10.0).any()
+    assert np.isfinite(sedil.sparse_code(DICTIONARY, PATCHES, 0.3, tolerance=1e39)).all()
+
+
 @pytest.mark.parametrize("solver", ["descent", "fista", "admm"])
 @pytest.mark.parametrize("size", [1e3, 1e6, 1e12, 1e20, 1e300])
 def test_a_start_far_from_the_solution_is_not_returned(solver, size):

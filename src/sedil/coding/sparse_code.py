@@ -29,7 +29,7 @@ from sedil.pretrained import DictionaryLike, as_dictionary
 METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _FAR = 100.0  # times the cost of the zero code
-_LARGEST = 2.0**100  # penalty or error that is computed with: beyond it nothing is coded at all
+_LARGEST = 2.0**60  # penalty, error or gap that is computed with: beyond it nothing is coded at all
 # Penalties whose squares are still numbers: patches that these let through have a length.
 _SMALLEST = {"float32": 2.0**-60, "float64": 2.0**-500}
 REFIT_ITERATIONS = 30  # far more than the small supports need
@@ -164,7 +164,7 @@ def sparse_code(
         by = _choose_solver(solver, chosen, dictionary.n_atoms, mask is not None)
         refits = REFIT_ITERATIONS if method == "refit" else 0
         result = chosen.solve_l1(problem, effort, by, refits=refits, **how)
-        _warn_if_unfinished(result, tolerance)
+        _warn_if_unfinished(result, effort.tolerance)
         codes = result.codes
     wanted = checks.floating_dtype(patches)
     if sparse:
