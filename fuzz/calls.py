@@ -67,7 +67,7 @@ def mask_for(name: str, chance: float = 0.3) -> Maker:
     return make
 
 
-_COUNT, _FEW = one_of(1, 2, 3), one_of(1, 2, 3, np.int64(2))
+_COUNT, _FEW = one_of(1, 2, np.int64(2), 3), one_of(1, 2, 3, np.int64(2))
 _POSITIVE = one_of(0.1, 0.5, 1, 2.5, 10, 30, 1e-3, np.float32(2))
 _SEED = one_of(0, 1, 7, None, np.int64(3))
 _DTYPE, _ENGINE = one_of("float32", "float64", None), one_of("fused", "portable", None)
@@ -133,7 +133,8 @@ class Stock:
                 for solver in ("descent", "fista", "admm"):
                     how = {"method": method, "sparse": sparse, "solver": solver, "max_error": 1.0}
                     sedil.sparse_code(dictionary, patches, 0.5, **how)
-        sedil.inpaint(image, image > 1, dictionary)
+        for method in ("groups", "quick"):
+            sedil.inpaint(image, image > 1, dictionary, method=method)
         sedil.sparse_code(dictionary, patches, 0.5, mask=patches > 1)
         sedil.sparse_code(dictionary, patches, 0.5, initial=np.zeros((1, 6, 6)))
         sedil.learn_minibatch(image.reshape(9, 4, 4), 5, batch_iterations=1)
@@ -471,7 +472,8 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
             imaging
             | {
                 "passes": _COUNT,
-                "mode": one_of("patches", "whole", None),
+                "method": one_of("groups", "quick", "quick", "whole", None),
+                "time_axis": one_of(None, None, 0),
                 "sigma": one_of(0, 1.0),
                 "stride": _FEW,
             },

@@ -168,6 +168,11 @@ def test_kinds_of_arrays_of_numpy_are_plain_ones_to_us(kind):
         np.testing.assert_array_equal(result, expected)
 
 
+def test_numbers_of_numpy_are_numbers():
+    for work in (denoise, inpaint):
+        np.testing.assert_array_equal(work(stride=np.int64(2)), work(stride=2))
+
+
 @pytest.mark.parametrize("dtype", [">f8", ">f4"])
 def test_bytes_may_lie_in_the_other_order(dtype):
     result = denoise(image=IMAGE.astype(dtype))

@@ -338,7 +338,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         require_unmasked(X, "X")
         if _sample_shape(X) is not None:
-            X = np.asarray(X).reshape(X.shape[0], -1)
+            X = np.asarray(X).reshape(X.shape[0], prod(X.shape[1:]))
         with np.errstate(invalid="ignore"):  # scikit-learn adds up X to look for NaN
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 

@@ -12,7 +12,7 @@ from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
 from sedil.engines.contract import Cleaning
-from sedil.imaging.group_guide import plan_guide
+from sedil.imaging.group_guide import Guide, plan_guide
 from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
 from sedil.patch_grid import PatchGrid
@@ -32,13 +32,13 @@ class GroupDenoising(NamedTuple):
     ----------
     image_shape : tuple of int, of a channel
     settings : GroupSettings
-    guide : how the first guess is made in which alike patches are sought; without it, by a pass of groups
+    guide : how the first guess is made in which alike patches are sought
     sigma : standard deviation of the noise
     """
 
     image_shape: tuple[int, ...]
     settings: GroupSettings
-    guide: Cleaning | None
+    guide: Guide
     sigma: float
 
     @classmethod
@@ -49,18 +49,23 @@ class GroupDenoising(NamedTuple):
         dictionary: DictionaryLike | None,
         stride: int | None,
         time_axis: int | None,
+        is_weak: bool,
     ) -> GroupDenoising:
         """For these channels; see `sedil.denoise`."""
         shape = tuple(channels[0].shape)
         settings = group_settings(shape, len(channels), stride, time_axis)
-        return cls(shape, settings, plan_guide(channels[0], sigma, dictionary), sigma)
+        return cls(shape, settings, plan_guide(channels[0], sigma, dictionary, is_weak), sigma)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
         grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
         n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
-        n_of_guide = 2 * grid.n_patches if self.guide is None else n_channels * self.guide.grid.n_patches
-        return n_of_guide + (n_searches + self.settings.n_passes) * grid.n_patches
+        n_guide = {"noisy": 0, "groups": 2 * grid.n_patches}
+        if isinstance(self.guide, Cleaning):
+            n_patches = n_channels * self.guide.grid.n_patches
+        else:
+            n_patches = n_guide[self.guide]
+        return n_patches + (n_searches + self.settings.n_passes) * grid.n_patches
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
         """The channels without their noise, all together."""
@@ -80,7 +85,9 @@ class GroupDenoising(NamedTuple):
 
     def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
         xp = array_namespace(noisy)
-        if self.guide is None:
+        if self.guide == "noisy":
+            return noisy
+        if self.guide == "groups":
             groups = find_groups(noisy, self.settings, options)
             return mean_over_groups(noisy, groups, self._noise_at_first(noisy), options)
         return xp.stack(

@@ -19,7 +19,7 @@ from sedil.engines.contract import Groups, Shrinkage
 from sedil.engines.threads import parallel_map, threads_beside
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.match_grid import MatchGrid
-from sedil.patch_grid import PatchGrid
+from sedil.patch_grid import PatchGrid, require_no_gaps
 
 # Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
 SHRINKAGE = Shrinkage(strength=0.58, smooth_steps=2)
@@ -66,8 +66,10 @@ def group_settings(
         patch_shape, strides, window = (_moved(each, time_axis) for each in _CLIP[:3])
         usual = _CLIP._replace(patch_shape=patch_shape, strides=strides, window=window)
     patch_shape = tuple(map(min, usual.patch_shape, shape))
-    strides = usual.strides if stride is None else (stride,) * len(shape)
-    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, strides, patch_shape)))
+    if stride is not None:
+        require_no_gaps(stride, patch_shape)
+        usual = usual._replace(strides=(stride,) * len(shape))
+    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, usual.strides, patch_shape)))
 
 
 def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:
