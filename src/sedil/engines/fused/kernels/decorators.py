@@ -15,6 +15,7 @@ import numpy as np
 from numba.core.registry import CPUDispatcher
 
 from sedil.engines.fused.kernels.cache import KernelCache
+from sedil.engines.fused.kernels.entrance import Entrance
 from sedil.engines.fused.kernels.libraries import KernelCompiler
 
 # Without the GIL, so that threads run side by side; sums in any order, and no check for division by zero, as
@@ -31,6 +32,14 @@ _OPTIONS: dict[str, Any] = {
 
 class Kernel(CPUDispatcher):
     """A function that Python calls, kept on disk once it is compiled."""
+
+    entrance: Entrance | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Look at the arguments, then run."""
+        if self.entrance is not None:
+            self.entrance.check(arguments)
+        return super().__call__(*arguments)
 
     def enable_caching(self) -> None:
         """Keep what is compiled, as long as no source of the kernels changes."""

@@ -21,6 +21,7 @@ import numpy as np
 from sedil.engines.fused.kernels.axes import multiply_axes, multiply_axis
 from sedil.engines.fused.kernels.blocks import half_address
 from sedil.engines.fused.kernels.decorators import ONE, inlined, kernel, pasted
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.memory import BYTES, LANES, address, aligned_zeros
 from sedil.engines.fused.kernels.tile import COLUMNS
 
@@ -332,6 +333,13 @@ def flat_index(operator, descent, slot):
     return atom // descent.width * operator.counts[-1] + atom % descent.width
 
 
+@takes(
+    descent__patch="float32 entries",
+    patches="float32 n entries",
+    codes="float32 n atoms",
+    gaps="float32 n",
+    looks="int64 n",
+)
 @kernel
 def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
     """Codes (n, atoms) of all `patches` (n, entries), in place of zeros.
@@ -344,6 +352,13 @@ def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
         hand_out(operator, descent, size, codes[sample])
 
 
+@takes(
+    descent__patch="float32 entries",
+    patches="float32 n entries",
+    codes="float32 n atoms",
+    gaps="float32 n",
+    looks="int64 n",
+)
 @kernel
 def descend_from_codes(operator, descent, stopping, patches, codes, gaps, looks):
     """As `descend_from_zero`, from the codes at hand.
