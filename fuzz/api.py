@@ -1,0 +1,41 @@
+"""Calls of every public function with arguments of every kind, one after the other in one process."""
+
+from __future__ import annotations
+
+from random import Random
+
+from fuzz.calls import Call, Recipe, Stock, make_call, make_recipes
+from fuzz.judge import Judge, describe
+from fuzz.runner import Outcome
+
+
+class ApiCampaign:
+    """A call a case."""
+
+    seconds_per_case = 20.0
+
+    def __init__(self) -> None:
+        self._recipes: dict[str, Recipe] = {}
+        self._judge: Judge | None = None
+
+    def prepare(self) -> None:
+        """Make what calls are made with."""
+        self._recipes = make_recipes(Stock())
+        self._judge = Judge()
+
+    def attack(self, seed: int, case: int) -> Outcome:
+        """Make a call and judge it."""
+        assert self._judge is not None
+        return self._judge.judge(self._call(seed, case))
+
+    def describe(self, seed: int, case: int) -> str:
+        """The call in words."""
+        return describe(self._call(seed, case))
+
+    def _call(self, seed: int, case: int) -> Call:
+        if not self._recipes:
+            self.prepare()
+        return make_call(self._recipes, Random(f"{seed} {case}"))
+
+
+CAMPAIGN = ApiCampaign()
