@@ -1,7 +1,7 @@
-"""The kernels with guard pages around all their arrays, and their results against those of the portable engine.
+"""The kernels with guard pages around all their arrays, and their results against those of the portable one.
 
-Where arrays lie must not matter either: results beside a guard page, on either side, are those of plain memory to the
-bit.
+Where arrays lie must not matter either: results beside a guard page, on either side, are those of plain memory
+to the bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _MOST_ENTRIES, _MOST_ATOMS, _MOST_PIXELS = 320, 640, 6000
 
 
 class Case(NamedTuple):
-    """One call: `compute` gets the name of an engine, `differs` says how far two results are apart, if too far."""
+    """One call: `compute` gets the name of an engine, `differs` says how far apart two results are, if too far."""
 
     words: str
     compute: Callable[[str], list[np.ndarray]]
@@ -134,7 +134,7 @@ def _settings_of_l1(rng: np.random.Generator, patches: np.ndarray, counts: tuple
 def _compare_codes(
     dictionary: Any, patches: np.ndarray, settings: dict[str, Any], found: np.ndarray, expected: np.ndarray
 ) -> str | None:
-    """Whether one set of codes is much worse than the other, in the cost, or after refit and pursuit in the residual."""
+    """Whether one set of codes is much worse than the other: in the cost, or unless by l1 in the residual."""
     matrix = dictionary.as_matrix().astype(np.float64)
     rows = patches.reshape(len(patches), len(matrix)).astype(np.float64)
     known = 1.0 - settings["mask"].reshape(rows.shape) if "mask" in settings else np.ones_like(rows)
@@ -147,7 +147,8 @@ def _compare_codes(
         weights = settings["weights"].ravel() if "weights" in settings else 1.0
         return residual.sum(axis=1) / 2 + settings["penalty"] * (weights * np.abs(codes)).sum(axis=1)
 
-    # Both are as near to the best as they promise, unless they ran out of iterations; atoms may differ by rounding.
+    # Both are as near to the best as they promise, unless they ran out of iterations; without shrinkage it matters
+    # more which atoms rounding lets in.
     allowed = 0.02 if settings["method"] == "l1" else 0.5
     excess = (cost(found) - cost(expected)) / np.maximum(energy, 1e-6)
     worst = float(np.abs(excess).max(initial=0))

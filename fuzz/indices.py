@@ -1,4 +1,4 @@
-"""The attack of `fuzz.bounds` on kernels that Numba compiles with a look at every index: slower, kept apart on disk."""
+"""The attack of `fuzz.bounds` on kernels that look at every index: slower, and kept apart on disk."""
 
 from __future__ import annotations
 

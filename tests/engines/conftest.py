@@ -1,4 +1,4 @@
-"""With SEDIL_GUARD_PAGES=before or after, all tests here run with guard pages beside the arrays of kernels."""
+"""With SEDIL_GUARD_PAGES=before or after, tests here run with guard pages beside the arrays of kernels."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""No kernel reads or writes beyond its arrays: what it is given is looked at, and guard pages see the rest."""
+"""No kernel reads or writes beyond its arrays: its arguments are looked at, guard pages see the rest."""
 
 import importlib
 import os
