@@ -174,12 +174,10 @@ def _denoise(rng: np.random.Generator, method: str) -> Case:
     def compute(engine: str) -> list[np.ndarray]:
         return [denoise(image, dictionary=dictionary, **settings, engine=engine)]
 
-    # Near a threshold rounding decides whether an atom is in use, which matters once it is no longer shrunk.
-    allowed = 0.5 if method == "l1" else 3.0
 
     def differs(found: list[np.ndarray], expected: list[np.ndarray]) -> str | None:
         distance = float(np.sqrt(np.mean((found[0] - expected[0]) ** 2)) / settings["sigma"])
-        return f"results differ by {distance:.3g} sigma" if distance > allowed else None
+        return f"results differ by {distance:.3g} sigma" if distance > 3 else None
 
     return Case(f"denoise by {method}: {shape}, {lengths} x {counts}, {settings}", compute, differs)
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -19,7 +20,7 @@ from array_api_compat import device as device_of
 from sedil import checks, spheres
 from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.errors import DictionaryFileError
-from sedil.files import archive_kind, read_archive, write_archive
+from sedil.files import archive_kind, read_archive, require_writable, write_archive
 from sedil.learning.result import History, Record
 
 CHECKPOINT = "checkpoint"
@@ -85,7 +86,7 @@ class CheckpointFile(NamedTuple):
             if self.resume:
                 raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
             return self
-        checks.require_folder(self.path)
+        require_writable(self.path)
         if not self.resume and Path(self.path).exists() and archive_kind(self.path) != CHECKPOINT:
             raise FileExistsError(
                 f"{self.path} exists already and is not a {CHECKPOINT}: choose another name."
@@ -97,9 +98,23 @@ class CheckpointFile(NamedTuple):
         return self.path is not None and n_steps % self.every == 0
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write the checkpoint in one step; an older one at the same place stays whole until then."""
+        """Write the checkpoint in one step; an older one at the same place stays whole until then.
+
+        What has been learned is worth more than its checkpoint: if that cannot be written, on a full disk for
+        example, there is a warning, and the run goes on.
+        """
         if self.path is None:
             return
+        try:
+            self._write(self.path, checkpoint)
+        except OSError as error:
+            warn(
+                f"There is no checkpoint of step {checkpoint.history[-1].iteration}. {error} Learning goes "
+                f"on, and an older checkpoint stays as it is: make room for the next one.",
+                stacklevel=4,  # where learning was called for
+            )
+
+    def _write(self, path: str | Path, checkpoint: Checkpoint) -> None:
         history = checkpoint.history
         facts = {
             "identity": checkpoint.identity,
@@ -107,7 +122,7 @@ class CheckpointFile(NamedTuple):
             "numbers": checkpoint.numbers,
         }
         arrays = {name: to_numpy(array) for name, array in checkpoint.arrays.items()}
-        write_archive(self.path, CHECKPOINT, arrays, facts)
+        write_archive(path, CHECKPOINT, arrays, facts)
 
     def load(self, expected: Mapping[str, Any]) -> Checkpoint | None:
         """The checkpoint to go on from, if it is of the same run; None if there is none."""
