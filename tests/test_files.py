@@ -596,3 +596,14 @@ def test_folders_above_are_made_if_wanted(tmp_path):
 def test_folder_that_cannot_be_made_is_named(tmp_path):
     with pytest.raises(OSError, match=r"Cannot make the folder .*: File name too long\."):
         files.make_folder(tmp_path / ("n" * 300))
+
+
+def test_array_that_no_dictionary_has_is_refused_unread(tmp_path):
+    sedil.odct((4,), (6,)).save(tmp_path / "d.npz")
+    with zipfile.ZipFile(tmp_path / "d.npz", "a") as archive, archive.open("stranger.npy", "w") as stream:
+        np.save(stream, np.zeros(1000))
+    message = (
+        r"d\.npz was not written by sedil, or it is damaged: it holds an array 'stranger', as no dictionary"
+    )
+    with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(tmp_path / "d.npz")

@@ -25,6 +25,7 @@ from sedil.errors import DictionaryFileError
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
+_ARRAYS = "factor[0-3]"
 # In a file, with their types.
 _FACTS = {
     "patch_shape": list,
@@ -187,7 +188,7 @@ class SeparableDictionary:
     @classmethod
     def load(cls, path: str | Path) -> SeparableDictionary:
         """Read a dictionary that `save` wrote."""
-        arrays, facts = read_archive(path, FILE_KIND)
+        arrays, facts = read_archive(path, FILE_KIND, _ARRAYS)
         try:
             factors = _factors_of(arrays, facts)
             return cls(factors, **{name: facts[name] for name in ("signal_shape", "threshold", "info")})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ import numpy as np
 
 from sedil.checks import require_folder
 from sedil.errors import DictionaryFileError
-from sedil.global_state import without_warnings_of_pillow
+from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
 from sedil.npz import ArrayHead, array_heads, read_array
 from sedil.partial_files import partial_file, place_to_write, remove_leftovers
@@ -55,8 +56,17 @@ def archive_kind(path: str | Path) -> str | None:
         return None
 
 
-def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and facts that `write_archive` wrote; one clear error for any other file."""
+def read_archive(
+    path: str | Path, kind: str, names: str = ".*"
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays and facts that `write_archive` wrote; one clear error for any other file.
+
+    Parameters
+    ----------
+    path : path of the file
+    kind : what the archive must hold
+    names : what its arrays may be called, as a regular expression; if there are others, none is read
+    """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
@@ -65,7 +75,9 @@ def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], di
         _require_size(path, heads)
         header = _read_header(archive, heads)
         _require_header(path, kind, header["kind"], header["format_version"], header["facts"])
-        arrays = {name: read_array(archive, head) for name, head in heads.items() if name != _HEADER}
+        del heads[_HEADER]
+        _require_names(path, kind, heads, names)
+        arrays = {name: read_array(archive, head) for name, head in heads.items()}
         return arrays, header["facts"]
 
 
@@ -113,6 +125,15 @@ def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any)
         remedy = "update sedil to read it" if version > FORMAT_VERSION else "make it anew"
         raise DictionaryFileError(
             f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
+        )
+
+
+def _require_names(path: Path, kind: str, heads: Mapping[str, ArrayHead], names: str) -> None:
+    strangers = [name for name in heads if not re.fullmatch(names, name)]
+    if strangers:
+        raise DictionaryFileError(
+            f"{path} was not written by sedil, or it is damaged: it holds an array {strangers[0]!r:.40}, as "
+            f"no {kind} does."
         )
 
 
@@ -180,7 +201,7 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
     chosen = picture_format(path)
     stream = BytesIO()
     try:
-        with without_warnings_of_pillow.held():
+        with without_words_of_libraries.held():
             Image.fromarray(pixels).save(stream, format=chosen, **options)
     except (OSError, ValueError, TypeError) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error

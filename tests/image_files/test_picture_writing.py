@@ -168,3 +168,14 @@ def test_damaged_camera_facts_do_not_matter():
     content = encode("a.tif", GREY8, exif=b"Exif\0\0II*\0\x08\0\0\0\xff\xff")
     with Image.open(BytesIO(content)) as picture:
         np.testing.assert_array_equal(np.asarray(picture), GREY8)
+
+
+@pytest.mark.parametrize("tag", [256, 257, 258, 259, 277, 278, 322])
+def test_size_and_depth_in_camera_facts_are_not_those_of_the_tiff(tag):
+    """Cameras write them, and a picture that was turned upright has others."""
+    facts = Image.Exif()
+    facts[tag], facts[271] = 6, "camera"
+    content = encode("a.tif", GREY8, exif=facts.tobytes())
+    with Image.open(BytesIO(content)) as picture:
+        np.testing.assert_array_equal(np.asarray(picture), GREY8)
+        assert picture.getexif()[271] == "camera"

@@ -307,3 +307,26 @@ def test_shape_of_a_packed_volume_is_told_without_unpacking_it(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_log_and_warnings_of_nibabel_are_silent(nibabel, tmp_path, values, caplog):
+    nifti(nibabel, tmp_path / "a.nii", values)
+    content = bytearray((tmp_path / "a.nii").read_bytes())
+    content[252:254] = b"\x09\x00"  # a code of the orientation that does not exist
+    (tmp_path / "a.nii").write_bytes(content)
+    assert read_volume(tmp_path / "a.nii").pixels.shape == values.shape
+    content[70:72] = b"\x07\x00"  # nor does this type of numbers
+    (tmp_path / "a.nii").write_bytes(content)
+    with pytest.raises(
+        ImageFileError, match=r"a\.nii cannot be read as a volume: it is damaged.*another kind\.$"
+    ):
+        read_volume(tmp_path / "a.nii")
+    assert not caplog.records
+
+
+def test_head_that_cannot_be_parsed_is_not_shown(tmp_path, values):
+    np.save(tmp_path / "a.npy", values)
+    content = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(content.replace(b"'descr': ", b"'descr'!="))
+    with pytest.raises(ImageFileError, match=r"it is damaged, incomplete or of another kind\.$"):
+        read_volume(tmp_path / "a.npy")

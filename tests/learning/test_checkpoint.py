@@ -382,3 +382,25 @@ def test_new_run_replaces_no_file_but_a_checkpoint(tmp_path):
         with pytest.raises(FileExistsError, match=r"exists already and is not a checkpoint: choose another"):
             learn(max_iterations=1, checkpoint=tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
+
+
+def test_arrays_in_the_order_of_fortran_are_put_in_order(tmp_path):
+    """Their bytes lie otherwise than kernels go through them."""
+    path, single = tmp_path / "c.npz", {"dtype": "float32", "engine": "fused"}
+    learn(max_iterations=3, checkpoint=path, **single)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    files.write_archive(path, "checkpoint", {name: np.asfortranarray(a) for name, a in arrays.items()}, facts)
+    resumed = learn(max_iterations=6, checkpoint=path, resume=True, **single)
+    assert_equal_to_the_bit(resumed, learn(max_iterations=6, **single))
+
+
+@pytest.mark.parametrize("change", [{"history": 5}, {"numbers": [1]}, {"identity": None}])
+def test_facts_of_another_kind_are_told_without_inner_words(change, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    files.write_archive(path, "checkpoint", arrays, facts | change)
+    with pytest.raises(
+        DictionaryFileError, match=r"c\.npz is damaged: what it says of the run is not what a chec"
+    ):
+        learn(max_iterations=4, checkpoint=path, resume=True)

@@ -6,6 +6,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sedil.image_files.reading_errors import DamagedFileError
+
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
 
@@ -22,6 +24,10 @@ _OF_PILLOW = {
 }
 _OF_TIFF = {1: _RAW, 5: _LZW, 8: _DEFLATE, 32946: _DEFLATE, 32773: _PACK_BITS}  # by its number there
 # Bytes that a pixel takes at least; the others may have as little as a bit.
+# How many pixels a byte stands for is not limited in these formats, but in photographs it is far below this.
+# So it is in all but the flattest drawings; small ones are let through.
+_WITHOUT_LIMIT = {"JPEG", "MPO", "GIF", "WEBP", "JPEG2000", "AVIF"}
+_MOST_PIXELS_PER_BYTE, _PIXELS_OF_SMALL_ONES = 1000, 4_000_000
 _BYTES_PER_PIXEL = {"LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 2, "I;16B": 2, "I": 2, "F": 2}
 
 
@@ -31,6 +37,8 @@ def require_room_for_picture(path: Path, picture: ImageFile) -> None:
     packing = picture.info.get("compression", codec) if picture.format == "TIFF" else codec
     n_bytes = prod(picture.size) * _BYTES_PER_PIXEL.get(picture.mode, 1 / 8)
     _require_room(path, (picture.height, picture.width), n_bytes, _OF_PILLOW.get(packing))
+    if picture.format in _WITHOUT_LIMIT:
+        _require_likely_size(path, picture.size)
 
 
 def require_room_for_tiff(path: Path, page: Any, shape: tuple[int, ...]) -> None:
@@ -39,8 +47,17 @@ def require_room_for_tiff(path: Path, page: Any, shape: tuple[int, ...]) -> None
     _require_room(path, shape, n_bytes, _OF_TIFF.get(page.compression))
 
 
+def _require_likely_size(path: Path, sides: tuple[int, int]) -> None:
+    size = path.stat().st_size
+    if prod(sides) > max(_PIXELS_OF_SMALL_ONES, size * _MOST_PIXELS_PER_BYTE):
+        raise DamagedFileError(
+            f"it says that it has {sides[1]:,} x {sides[0]:,} pixels in {size:,} bytes, as no photograph "
+            f"does: save it as .png if it is right"
+        )
+
+
 def _require_room(path: Path, shape: tuple[int, ...], n_bytes: float, most_per_byte: int | None) -> None:
     size = path.stat().st_size
     if most_per_byte is not None and n_bytes > size * most_per_byte:
         sides = " x ".join(f"{side:,}" for side in shape)
-        raise ValueError(f"it says that it has {sides} pixels, more than its {size:,} bytes can hold")
+        raise DamagedFileError(f"it says that it has {sides} pixels, more than its {size:,} bytes can hold")

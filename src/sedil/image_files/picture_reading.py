@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
-from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
+from sedil.global_state import SharedChange, Undo
 from sedil.image_files import high_bit_depth
 from sedil.image_files.packing import require_room_for_picture
-from sedil.image_files.reading_errors import one_sentence, require_memory
+from sedil.image_files.reading_errors import one_sentence, require_memory, what_it_says
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -89,13 +89,12 @@ def picture_shape(path: str | Path) -> tuple[int, ...]:
 def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]:
     """The file opened by Pillow, as if it had the given layout; None for a TIFF that Pillow does not know.
 
-    Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large; and
-    without its warnings.
+    Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large.
     """
     from PIL import Image, UnidentifiedImageError
 
     # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
-    with _without_limit.held(), without_warnings_of_pillow.held(), path.open("rb") as stream:
+    with _without_limit.held(), path.open("rb") as stream:
         try:
             picture = Image.open(stream, formats=_known_formats())
         except UnidentifiedImageError:
@@ -248,5 +247,4 @@ def _why_damaged(error: Exception) -> str:
 
     if isinstance(error, UnidentifiedImageError):
         return "it is no picture, damaged, or of another format than PNG, JPEG, TIFF, BMP, WebP, PGM and PPM"
-    says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
-    return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
+    return f"it is damaged, incomplete or of a rare kind{what_it_says(error, OSError, SyntaxError)}"

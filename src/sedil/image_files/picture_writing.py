@@ -8,10 +8,14 @@ from typing import Any
 import numpy as np
 
 from sedil.files import as_file_content, picture_format
+from sedil.global_state import without_words_of_libraries
 from sedil.image_files import high_bit_depth
 
 _WITH_TRANSPARENCY = {"PNG", "TIFF", "WEBP", "GIF", "AVIF", "JPEG2000", "TGA"}
 _LONGEST_SIDE = {"JPEG": 65_500, "WEBP": 16_383, "GIF": 65_535}
+# Numbers of TIFF for sides, depth, compression, kind, strips, tiles and planes of a picture.
+_LAYOUT = {256, 257, 258, 259, 262, 266, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 330, 338, 339}
+_LAYOUT |= {347, 513, 514, 529, 530, 531, 532}
 # Pillow's own choices are for the web, where small is more than faithful.
 _QUALITY: dict[str, dict[str, Any]] = {"JPEG": {"quality": 95, "subsampling": 0}, "WEBP": {"quality": 95}}
 
@@ -57,7 +61,22 @@ def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> memoryview:
         return high_bit_depth.tiff_content(pixels, **extras)
     if chosen == "PNG" and pixels.dtype == np.uint16 and pixels.ndim == 3:
         return high_bit_depth.png_content(pixels, **extras)
+    if chosen == "TIFF" and extras.get("exif"):
+        extras["exif"] = _without_layout(extras["exif"])
     return as_file_content(path, pixels, **_QUALITY.get(chosen, {}), **extras)
+
+
+def _without_layout(exif: bytes) -> bytes:
+    """Camera facts without those on how the pixels of the camera's own file lay, which Pillow would obey."""
+    from PIL import Image
+
+    facts = Image.Exif()
+    with without_words_of_libraries.held():
+        facts.load(exif)
+        found = _LAYOUT.intersection(facts)
+    for tag in found:
+        del facts[tag]
+    return facts.tobytes() if found else exif
 
 
 def _has_transparency(pixels: np.ndarray) -> bool:

@@ -6,9 +6,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
+from typing import Any
 
 from sedil.errors import ImageFileError
+from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
+
+_LONGEST_WORDS = 200  # of what a library says: more is the content of the file
 
 
 @contextmanager
@@ -21,13 +25,40 @@ def one_sentence(path: Path, kind: str, why_damaged: Callable[[Exception], str])
     kind : what it should be, for example "an image"
     why_damaged : what to say of an error that the content of the file is to blame for
     """
+    _require_plain_file(path)
     try:
-        yield
+        with without_words_of_libraries.held():
+            yield
     except ImageFileError:
         raise
     except Exception as error:  # decoders of damaged files raise all kinds
         reason = _reason_besides_content(path, error) or why_damaged(error)
         raise ImageFileError(f"{path} cannot be read as {kind}: {reason}.") from error
+
+
+def _require_plain_file(path: Path) -> None:
+    """Refuse what would be waited for; what is not there, and folders, are left to the readers."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ImageFileError(f"{path} is a device, a pipe or a socket: give the name of a file.")
+
+
+class DamagedFileError(ValueError):
+    """What is wrong with the content of a file, in our own words."""
+
+
+def what_it_says(error: Exception, *kinds: type[Exception]) -> str:
+    """The words of an error in brackets, if it is of a kind whose words are for users; else nothing.
+
+    Others, such as the ValueError of a number that cannot be parsed, are for those who wrote the reader.
+    """
+    words = " ".join(str(error).split()).rstrip(".") if isinstance(error, (DamagedFileError, *kinds)) else ""
+    return f" ({words})" if words and len(words) <= _LONGEST_WORDS else ""
+
+
+def require_counts(counts: tuple[Any, ...]) -> None:
+    """Refuse a shape that a file tells in something else than numbers."""
+    if not all(isinstance(count, int) for count in counts):
+        raise DamagedFileError("its size is not told in numbers")
 
 
 def _reason_besides_content(path: Path, error: Exception) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import zipfile
-import zlib
 from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
@@ -20,7 +19,13 @@ from sedil.errors import ImageFileError
 from sedil.files import replacing
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
 from sedil.image_files.packing import require_room_for_tiff
-from sedil.image_files.reading_errors import one_sentence, require_bytes, require_memory
+from sedil.image_files.reading_errors import (
+    one_sentence,
+    require_bytes,
+    require_counts,
+    require_memory,
+    what_it_says,
+)
 from sedil.npz import ArrayHead, array_heads, read_array
 
 _RGB = 3  # entries of a colour, always along the last axis
@@ -200,6 +205,7 @@ def _tiff_stack_shape(path: Path) -> tuple[int, ...] | None:
     """Shape of a stack of pages; None if there is but one, or if they differ."""
     with opened_tiff(path) as file:
         stack = file.series[0]
+        require_counts(stack.shape)
         several = len(file.series) == 1 and prod(stack.shape) > prod(file.pages.first.shape)
         return tuple(stack.shape) if several else None
 
@@ -288,6 +294,4 @@ def _one_sentence(path: Path) -> AbstractContextManager[None]:
 
 
 def _why_damaged(error: Exception) -> str:
-    broken = isinstance(error, EOFError | zipfile.BadZipFile | zlib.error | gzip.BadGzipFile)
-    says = "" if broken or not str(error).strip() else f" ({str(error).strip().splitlines()[0].rstrip('.')})"
-    return f"it is damaged, incomplete or of another kind{says}"
+    return f"it is damaged, incomplete or of another kind{what_it_says(error)}"

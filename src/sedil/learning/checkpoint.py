@@ -24,7 +24,13 @@ from sedil.files import archive_kind, read_archive, require_writable, write_arch
 from sedil.learning.result import History, Record
 
 CHECKPOINT = "checkpoint"
+# Arrays of a run on all patches, and of one on mini-batches.
+_ARRAYS = "(point|gradient|direction)_(codes|factor[0-3])|factor[0-3]"
 _TOLERANCE = 1e-5  # of the unit lengths of columns
+
+
+class AnotherRunError(ValueError):
+    """A checkpoint is whole, and not of this run."""
 
 
 class Checkpoint(NamedTuple):
@@ -53,8 +59,8 @@ class Checkpoint(NamedTuple):
             raise DictionaryFileError(f"{name} has shape {tuple(found.shape)}, not {shape}.")
         if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
             raise DictionaryFileError(f"{name} must hold finite numbers.")
-        xp = array_namespace(like)
-        return xp.asarray(found, dtype=like.dtype, device=device_of(like), copy=True)
+        xp, plain = array_namespace(like), np.array(found, order="C")  # a file may have it in another order
+        return xp.asarray(plain, dtype=like.dtype, device=device_of(like), copy=True)
 
     def factor(self, name: str, shape: tuple[int, ...], like: AnyArray) -> AnyArray:
         """As `array`, a factor: its columns have unit length."""
@@ -128,7 +134,7 @@ class CheckpointFile(NamedTuple):
         """The checkpoint to go on from, if it is of the same run; None if there is none."""
         if not self.resume or self.path is None or not Path(self.path).is_file():
             return None
-        arrays, facts = read_archive(self.path, CHECKPOINT)
+        arrays, facts = read_archive(self.path, CHECKPOINT, _ARRAYS)
         with self.explaining_damage():
             self.require_same_run(facts["identity"], expected)
             columns = [facts["history"][name] for name in Record._fields]
@@ -142,16 +148,22 @@ class CheckpointFile(NamedTuple):
         """While a checkpoint is read: what it lacks, and what is wrong in it, is told in a sentence."""
         try:
             yield
+        except AnotherRunError:
+            raise
         except DictionaryFileError as error:
             raise DictionaryFileError(f"{self.path} is damaged: {error}") from error
-        except (KeyError, TypeError, AttributeError) as error:
+        except KeyError as error:
             raise DictionaryFileError(f"{self.path} is damaged: it lacks {error}.") from error
+        except (TypeError, AttributeError, ValueError, ArithmeticError, IndexError) as error:
+            raise DictionaryFileError(
+                f"{self.path} is damaged: what it says of the run is not what a {CHECKPOINT} says."
+            ) from error
 
     def require_same_run(self, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         """Refuse a checkpoint that differs in what is expected."""
         differing = [name for name, value in expected.items() if found.get(name) != value]
         if differing:
-            raise ValueError(
+            raise AnotherRunError(
                 f"The checkpoint {self.path} belongs to another run (different {', '.join(differing)}): "
                 f"use the same data and settings, or another file."
             )
