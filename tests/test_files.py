@@ -158,7 +158,7 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
     ("arrays", "facts", "message"),
     [
         ({"factor0": np.eye(2)}, facts_of([2, 2], [2, 2]), "it lacks factor1."),
-        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is a NoneType, not a dict."),
+        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is null, not a dict."),
         ({"factor0": np.eye(2)}, {"n_atoms": [2], "info": {}}, "it lacks patch_shape."),
         ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks signal_shape."),
         (
@@ -606,4 +606,23 @@ def test_array_that_no_dictionary_has_is_refused_unread(tmp_path):
         r"d\.npz was not written by sedil, or it is damaged: it holds an array 'stranger', as no dictionary"
     )
     with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(tmp_path / "d.npz")
+
+
+@pytest.mark.parametrize("change", [{"kind": "x" * 5000}, {"format_version": "x" * 5000}])
+def test_long_words_of_a_foreign_file_are_not_repeated(tmp_path, change):
+    header = json.dumps({"kind": "dictionary", "format_version": 2, "facts": {}} | change)
+    np.savez(tmp_path / "d.npz", header=np.array(header))
+    with pytest.raises(DictionaryFileError, match=r"d\.npz .*xxx") as caught:
+        sedil.load_dictionary(tmp_path / "d.npz")
+    assert len(str(caught.value)) < 200 + len(str(tmp_path))
+
+
+def test_entries_too_large_to_be_squared_are_told_without_a_warning(tmp_path):
+    sedil.odct((4,), (6,)).save(tmp_path / "d.npz")
+    arrays, facts = files.read_archive(tmp_path / "d.npz", "dictionary")
+    files.write_archive(tmp_path / "d.npz", "dictionary", {"factor0": 1e200 * arrays["factor0"]}, facts)
+    with pytest.raises(
+        DictionaryFileError, match=r"factor0 must have unit columns, but has an entry of size"
+    ):
         sedil.load_dictionary(tmp_path / "d.npz")

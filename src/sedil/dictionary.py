@@ -15,6 +15,7 @@ from math import exp, prod, sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
@@ -193,7 +194,7 @@ class SeparableDictionary:
             factors = _factors_of(arrays, facts)
             return cls(factors, **{name: facts[name] for name in ("signal_shape", "threshold", "info")})
         except (TypeError, ValueError) as error:
-            raise DictionaryFileError(f"{path} is damaged: {error}") from error
+            raise DictionaryFileError(f"{path} is damaged: {error!s:.300}") from error
 
     @property
     def redundancy(self) -> float:
@@ -233,7 +234,8 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
             wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
-            raise TypeError(f"its {name} is a {type(facts[name]).__name__}, not a {wanted}.")
+            came = "null" if facts[name] is None else f"a {type(facts[name]).__name__}"
+            raise TypeError(f"its {name} is {came}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
     for k, count in enumerate(checks.atom_counts(facts["n_atoms"], patch_shape)):
@@ -243,6 +245,9 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
         factor = checks.as_real_array(arrays[name], name)
         if factor.shape != (patch_shape[k], count):
             raise ValueError(f"{name} has shape {factor.shape}, not {(patch_shape[k], count)} as it says.")
+        largest = np.abs(arrays[name]).max(initial=0)
+        if largest > 1000:  # and perhaps too large to be squared
+            raise ValueError(f"{name} must have unit columns, but has an entry of size {largest:g}.")
         violation = spheres.explain_violation(factor, _TOLERANCE)
         if violation:
             raise ValueError(f"{name} must have unit columns, but {violation}.")

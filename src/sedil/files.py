@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -116,11 +117,12 @@ def _read_header(archive: zipfile.ZipFile, heads: Mapping[str, ArrayHead]) -> di
 
 def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any) -> None:
     if type(version) is not int or version < 1:
-        raise DictionaryFileError(f"{path} is damaged: its format version is {version!r}, not 1 or more.")
+        raise DictionaryFileError(f"{path} is damaged: its format version is {version!r:.60}, not 1 or more.")
     if not isinstance(facts, dict):
-        raise DictionaryFileError(f"{path} is damaged: its facts are a {type(facts).__name__}, not a dict.")
+        came = "null" if facts is None else f"a {type(facts).__name__}"
+        raise DictionaryFileError(f"{path} is damaged: its facts are {came}, not a dict.")
     if found != kind:
-        raise DictionaryFileError(f"{path} holds a {found}, not a {kind}.")
+        raise DictionaryFileError(f"{path} holds a {found!s:.60}, not a {kind}.")
     if version != FORMAT_VERSION:
         remedy = "update sedil to read it" if version > FORMAT_VERSION else "make it anew"
         raise DictionaryFileError(
@@ -203,7 +205,7 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
     try:
         with without_words_of_libraries.held():
             Image.fromarray(pixels).save(stream, format=chosen, **options)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, struct.error) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error
     return stream.getbuffer()
 

@@ -7,6 +7,7 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
+from sedil.image_files import picture_writing
 from sedil.image_files.picture_writing import conform, encode
 
 GREY8 = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
@@ -179,3 +180,12 @@ def test_size_and_depth_in_camera_facts_are_not_those_of_the_tiff(tag):
     with Image.open(BytesIO(content)) as picture:
         np.testing.assert_array_equal(np.asarray(picture), GREY8)
         assert picture.getexif()[271] == "camera"
+
+
+def test_camera_facts_that_cannot_be_written_are_left_out(monkeypatch):
+    def refuse(exif):
+        raise struct.error("required argument is not an integer")
+
+    monkeypatch.setattr(picture_writing, "_without_layout", refuse)
+    with Image.open(BytesIO(encode("a.tif", GREY8, exif=b"Exif\0\0"))) as picture:
+        np.testing.assert_array_equal(np.asarray(picture), GREY8)

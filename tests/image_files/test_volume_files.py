@@ -330,3 +330,36 @@ def test_head_that_cannot_be_parsed_is_not_shown(tmp_path, values):
     (tmp_path / "a.npy").write_bytes(content.replace(b"'descr': ", b"'descr'!="))
     with pytest.raises(ImageFileError, match=r"it is damaged, incomplete or of another kind\.$"):
         read_volume(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_nifti_that_is_too_short_for_its_numbers_is_refused_unread(nibabel, tmp_path, values, name):
+    image = nibabel.Nifti1Image(values.astype(np.int16), np.eye(4))
+    content = bytearray(image.to_bytes())
+    content[42:48] = np.array([2000, 2000, 500], "<i2").tobytes()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(
+        ImageFileError, match=r"it says that it has 2,000 x 2,000 x 500 pixels, more than its"
+    ):
+        read_volume(tmp_path / name)
+
+
+def test_description_that_is_not_ascii_is_written_as_it_was(tmp_path, values):
+    description = "Größe 5 µm".encode()
+    tifffile.imwrite(
+        tmp_path / "a.tif", values, photometric="minisblack", description=description, metadata=None
+    )
+    write_volume(tmp_path / "b.tif", values, read_volume(tmp_path / "a.tif"))
+    with tifffile.TiffFile(tmp_path / "b.tif") as file:
+        assert file.pages[0].description == description.decode()
+
+
+def test_header_that_cannot_be_written_is_told_in_a_sentence(tmp_path, values):
+    tifffile.imwrite(tmp_path / "a.tif", values, photometric="minisblack")
+    volume = read_volume(tmp_path / "a.tif")
+    volume.header["resolution"], volume.header["resolutionunit"] = (1, 1), 20_000
+    with pytest.raises(
+        OSError, match=r"Cannot write .*b\.tif: what its source says of the voxels .*: use \.npy"
+    ):
+        write_volume(tmp_path / "b.tif", values, volume)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tif"]

@@ -404,3 +404,60 @@ def test_facts_of_another_kind_are_told_without_inner_words(change, tmp_path):
         DictionaryFileError, match=r"c\.npz is damaged: what it says of the run is not what a chec"
     ):
         learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("slope", "steep", "its slope is 'steep', not a number"),
+        ("step_size", -1.0, "its step_size is -1.0, not a size"),
+        ("iteration", 2.5, "its iteration is 2.5, not a count"),
+        ("warm_up", True, "its warm_up is True, not a count"),
+        ("next_step_size", [1], r"its next_step_size is \[1\], not a size or null"),
+        ("phase", "late", "its phase is 'late', not warm-up or proper"),
+        ("gradient_norm", 1e300, r"its gradient_norm is 1e\+300, not a size"),
+        ("terms", {"data": 1.0}, "it lacks 'sparsity'"),
+        ("more", 1, "it has 10 facts where it should have terms, gradient_norm"),
+    ],
+)
+def test_numbers_of_a_checkpoint_are_of_their_kinds(name, value, message, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["numbers"][name] = value
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: {message}"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("energy", {}), ("n_samples", -3), ("result_dtype", "float16"), ("seed", "x")]
+)
+def test_numbers_of_a_checkpoint_of_mini_batches_are_of_their_kinds(name, value, tmp_path):
+    path, settings = tmp_path / "c.npz", {"n_atoms": (4, 5), "batch_size": 10, "random_state": 0}
+    sedil.learn_minibatch(PATCHES, **settings, max_batches=1, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["numbers"][name] = value
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: its {name} is .*, not"):
+        sedil.learn_minibatch(PATCHES, **settings, checkpoint=path, resume=True)
+
+
+def test_history_of_a_checkpoint_has_whole_columns(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["history"]["data"].pop()
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"damaged: its history has columns of different lengths"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+def test_arrays_of_a_checkpoint_can_be_squared(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    arrays["gradient_codes"][0, 0, 0] = 1e200
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"damaged: gradient_codes holds numbers beyond 1e\+150"):
+        learn(max_iterations=4, checkpoint=path, resume=True)

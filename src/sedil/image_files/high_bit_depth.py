@@ -16,7 +16,7 @@ import numpy as np
 from sedil.errors import ImageFileError
 from sedil.global_state import without_words_of_libraries
 from sedil.image_files.packing import require_room_for_tiff
-from sedil.image_files.reading_errors import require_counts, require_memory
+from sedil.image_files.reading_errors import DamagedFileError, require_counts, require_memory
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -124,6 +124,8 @@ def read_tiff(path: Path) -> TiffContent:
             pixels = _negative(pixels)
         if page.samplesperpixel > 1 and page.planarconfig == _SEPARATE_PLANES:
             pixels = np.moveaxis(pixels, 0, -1)
+        if pixels.shape[:2] != (page.imagelength, page.imagewidth):
+            raise DamagedFileError("its pixels do not lie as it says")
     turn = _UPRIGHT.get(tags.get(_ORIENTATION, 1))
     upright = pixels if turn is None else turn(pixels)
     return TiffContent(np.ascontiguousarray(upright), tags.get(_ICC_PROFILE))

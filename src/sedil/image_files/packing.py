@@ -47,6 +47,11 @@ def require_room_for_tiff(path: Path, page: Any, shape: tuple[int, ...]) -> None
     _require_room(path, shape, n_bytes, _OF_TIFF.get(page.compression))
 
 
+def require_room_for_array(path: Path, shape: tuple[int, ...], bytes_per_value: int, packed: bool) -> None:
+    """Refuse a file, packed by Deflate or not, that is too short for so many numbers."""
+    _require_room(path, shape, prod(shape) * bytes_per_value, _DEFLATE if packed else _RAW)
+
+
 def _require_likely_size(path: Path, sides: tuple[int, int]) -> None:
     size = path.stat().st_size
     if prod(sides) > max(_PIXELS_OF_SMALL_ONES, size * _MOST_PIXELS_PER_BYTE):

@@ -61,9 +61,15 @@ def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> memoryview:
         return high_bit_depth.tiff_content(pixels, **extras)
     if chosen == "PNG" and pixels.dtype == np.uint16 and pixels.ndim == 3:
         return high_bit_depth.png_content(pixels, **extras)
-    if chosen == "TIFF" and extras.get("exif"):
-        extras["exif"] = _without_layout(extras["exif"])
-    return as_file_content(path, pixels, **_QUALITY.get(chosen, {}), **extras)
+    options = _QUALITY.get(chosen, {}) | extras
+    if not extras.get("exif"):
+        return as_file_content(path, pixels, **options)
+    try:
+        exif = _without_layout(extras["exif"]) if chosen == "TIFF" else extras["exif"]
+        return as_file_content(path, pixels, **(options | {"exif": exif}))
+    except Exception:  # damaged facts: the picture is worth more
+        del options["exif"]
+        return as_file_content(path, pixels, **options)
 
 
 def _without_layout(exif: bytes) -> bytes:

@@ -7,6 +7,7 @@ result is written in the same format.
 from __future__ import annotations
 
 import gzip
+import struct
 import zipfile
 from contextlib import AbstractContextManager
 from math import prod
@@ -17,8 +18,9 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.files import replacing
+from sedil.global_state import without_words_of_libraries
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
-from sedil.image_files.packing import require_room_for_tiff
+from sedil.image_files.packing import require_room_for_array, require_room_for_tiff
 from sedil.image_files.reading_errors import (
     one_sentence,
     require_bytes,
@@ -120,8 +122,13 @@ def write_volume(path: str | Path, pixels: np.ndarray, like: Volume) -> None:
     """Write numbers of the shape and type of a volume that was read, with its header, in one step."""
     path = Path(path)
     header = like.header if _kind(path) == like.kind else {}
-    with replacing(path) as stream:
-        _WRITERS[_kind(path)](path, stream, pixels, header)
+    with replacing(path) as stream, without_words_of_libraries.held():
+        try:
+            _WRITERS[_kind(path)](path, stream, pixels, header)
+        except (ValueError, TypeError, struct.error) as error:
+            raise OSError(
+                f"Cannot write {path}: what its source says of the voxels cannot be written: use .npy."
+            ) from error
 
 
 _SUFFIXES = {"NIfTI": (".nii", ".nii.gz"), "TIFF": (".tif", ".tiff"), "NumPy": (".npy", ".npz")}
@@ -159,7 +166,10 @@ def _nifti(path: Path) -> Any:
 
 
 def _nifti_shape(path: Path) -> tuple[int, ...]:
-    return _without_ones(_nifti(path).shape)
+    image = _nifti(path)
+    shape = tuple(map(int, image.shape))
+    require_room_for_array(path, shape, image.get_data_dtype().itemsize, path.suffix.lower() == ".gz")
+    return _without_ones(shape)
 
 
 def _read_nifti(path: Path) -> Volume:
@@ -228,7 +238,7 @@ def _read_tiff(path: Path) -> Volume:
         header = {
             "photometric": page.photometric,
             "planarconfig": page.planarconfig if page.samplesperpixel > 1 else None,
-            "description": page.description,
+            "description": page.description.encode(),  # text would have to be ASCII
             "resolution": page.resolution if "XResolution" in tags else None,
             "resolutionunit": page.resolutionunit if "XResolution" in tags else None,
             "iccprofile": page.iccprofile,

@@ -6,9 +6,9 @@ There is one format for all learners. A learner puts its arrays and numbers in b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
 from warnings import warn
@@ -26,11 +26,38 @@ from sedil.learning.result import History, Record
 CHECKPOINT = "checkpoint"
 # Arrays of a run on all patches, and of one on mini-batches.
 _ARRAYS = "(point|gradient|direction)_(codes|factor[0-3])|factor[0-3]"
+_RECORD = {name: "count" if name in ("iteration", "n_evaluations") else "size" for name in Record._fields}
 _TOLERANCE = 1e-5  # of the unit lengths of columns
+_SHARE_OF_RANGE = 1e-4  # of numbers that can be squared: so many squares can be added
 
 
 class AnotherRunError(ValueError):
     """A checkpoint is whole, and not of this run."""
+
+
+# What a number of a checkpoint may be. No run comes near the largest, and its square is still a number.
+_LARGEST = 1e60
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "count": lambda value: type(value) is int and 0 <= value < 2**63,
+    "number": lambda value: type(value) in (int, float) and abs(value) <= _LARGEST,
+    "size": lambda value: type(value) in (int, float) and 0 <= value <= _LARGEST,
+    "size or null": lambda value: value is None or _KINDS["size"](value),
+    "text": lambda value: type(value) is str,
+}
+Kinds = Mapping[str, "str | tuple[str, ...] | Kinds"]
+
+
+def require_kinds(found: Any, kinds: Kinds) -> None:
+    """Refuse numbers that are not what they should be: by name a kind, words to choose from, or names."""
+    for name, kind in kinds.items():
+        value = found[name]
+        if isinstance(kind, Mapping):
+            require_kinds(value, kind)
+        elif not (value in kind if isinstance(kind, tuple) else _KINDS[kind](value)):
+            wanted = " or ".join(kind) if isinstance(kind, tuple) else f"a {kind}"
+            raise DictionaryFileError(f"its {name} is {value!r:.40}, not {wanted}.")
+    if len(found) != len(kinds):
+        raise DictionaryFileError(f"it has {len(found)} facts where it should have {', '.join(kinds)}.")
 
 
 class Checkpoint(NamedTuple):
@@ -59,6 +86,9 @@ class Checkpoint(NamedTuple):
             raise DictionaryFileError(f"{name} has shape {tuple(found.shape)}, not {shape}.")
         if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
             raise DictionaryFileError(f"{name} must hold finite numbers.")
+        largest = _SHARE_OF_RANGE * sqrt(array_namespace(like).finfo(like.dtype).max)
+        if np.abs(found).max(initial=0) > largest:
+            raise DictionaryFileError(f"{name} holds numbers beyond {largest:.0e}.")
         xp, plain = array_namespace(like), np.array(found, order="C")  # a file may have it in another order
         return xp.asarray(plain, dtype=like.dtype, device=device_of(like), copy=True)
 
@@ -138,9 +168,13 @@ class CheckpointFile(NamedTuple):
         with self.explaining_damage():
             self.require_same_run(facts["identity"], expected)
             columns = [facts["history"][name] for name in Record._fields]
+            if len(set(map(len, columns))) > 1:
+                raise DictionaryFileError("its history has columns of different lengths.")
             history = History(Record(*values) for values in zip(*columns, strict=True))
             if len(history) == 0 or not _all_finite([facts["numbers"], columns]):
                 raise DictionaryFileError("its numbers must be finite, and there must be some.")
+            for record in history:
+                require_kinds(record._asdict(), _RECORD)
             return Checkpoint(dict(facts["identity"]), history, dict(facts["numbers"]), arrays)
 
     @contextmanager
@@ -148,13 +182,11 @@ class CheckpointFile(NamedTuple):
         """While a checkpoint is read: what it lacks, and what is wrong in it, is told in a sentence."""
         try:
             yield
-        except AnotherRunError:
-            raise
         except DictionaryFileError as error:
             raise DictionaryFileError(f"{self.path} is damaged: {error}") from error
         except KeyError as error:
             raise DictionaryFileError(f"{self.path} is damaged: it lacks {error}.") from error
-        except (TypeError, AttributeError, ValueError, ArithmeticError, IndexError) as error:
+        except (TypeError, AttributeError) as error:
             raise DictionaryFileError(
                 f"{self.path} is damaged: what it says of the run is not what a {CHECKPOINT} says."
             ) from error
