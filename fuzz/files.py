@@ -122,9 +122,10 @@ def _complaints_about(error: Exception, path: Path) -> Iterator[tuple[str, str]]
     name = type(error).__name__
     ours = isinstance(error, DictionaryFileError | ImageFileError)
     another_run = isinstance(error, ValueError) and "belongs to another run" in text
-    if not ours and not another_run:
+    unwritable = isinstance(error, OSError) and text.startswith("Cannot write")
+    if not ours and not another_run and not unwritable:
         yield f"{name}, which is not ours", text
-    elif str(path) not in text:
+    elif str(path.parent) not in text:
         yield "the file is not named", text
     elif inner := _INNER.search(text.replace(str(path), "")):
         yield f"an inner message ({inner.group()})", text

@@ -70,7 +70,7 @@ class KillsCampaign:
                 else self._end_and_resume(kind, ways.split(", "), folder / "run.npz", rng)
             )
         finally:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
         return Outcome(kind, tuple(Finding(what, words) for what in wrong))
 
     def _end_and_resume(self, name: str, ways: list[str], path: Path, rng: random.Random) -> list[str]:
@@ -141,8 +141,10 @@ def _write_together(folder: Path, rng: random.Random) -> list[str]:
     children = [_fork(lambda which=which: [which.save(path) for _ in range(40)]) for which in (one, other)]
     ends = time.monotonic() + rng.uniform(0.005, 0.1)
     while time.monotonic() < ends:
-        if sedil.load_dictionary(path).n_atoms not in ((6, 6), (9, 9)):
-            return ["a file of two writers is neither's"]
+        try:
+            sedil.load_dictionary(path)
+        except ValueError as error:
+            return [f"a file of two writers is damaged: {error}"]
     _send(children[0], signal.SIGKILL)
     if sum(map(_has_ended, children)) < len(children):
         return ["no end of two writers"]

@@ -15,7 +15,7 @@ from PIL import Image
 
 import sedil
 from full_disk import no_space, stop_writes
-from sedil import files, partial_files
+from sedil import files, npz, partial_files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
 
@@ -626,3 +626,19 @@ def test_entries_too_large_to_be_squared_are_told_without_a_warning(tmp_path):
         DictionaryFileError, match=r"factor0 must have unit columns, but has an entry of size"
     ):
         sedil.load_dictionary(tmp_path / "d.npz")
+
+
+def test_file_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path, monkeypatch):
+    """The size was once that of the new file, and the arrays those of the old one."""
+    large, small = sedil.odct((8, 8), (9, 9)), sedil.odct((4,), (6,))
+    large.save(tmp_path / "d.npz")
+
+    def heads_then_replace(archive):
+        heads = npz.array_heads(archive)
+        small.save(tmp_path / "d.npz")
+        return heads
+
+    monkeypatch.setattr(files, "array_heads", heads_then_replace)
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (9, 9)
+    monkeypatch.undo()
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (6,)

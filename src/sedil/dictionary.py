@@ -35,6 +35,7 @@ _FACTS = {
     "threshold": float | int | None,
     "info": dict,
 }
+_LARGEST_THRESHOLD = 1000  # beyond which nothing is left of any image
 _TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
 
 
@@ -85,7 +86,7 @@ class SeparableDictionary:
         self.patch_shape: tuple[int, ...] = tuple(factor.shape[0] for factor in self.factors)
         self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
         self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
-        self.threshold = None if threshold is None else checks.require_positive(threshold, "threshold")
+        self.threshold = None if threshold is None else _checked_threshold(threshold)
         self.info = _checked_info(info or {})
 
     # Applying it ---------------------------------------------------------------------------------
@@ -266,6 +267,16 @@ def _checked_signal_shape(
     if not fits or len(shape) > checks.MAX_AXES:
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {patch_shape}.")
     return shape
+
+
+def _checked_threshold(threshold: float) -> float:
+    threshold = checks.require_positive(threshold, "threshold")
+    if threshold > _LARGEST_THRESHOLD:
+        raise ValueError(
+            f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: leave it "
+            f"out."
+        )
+    return threshold
 
 
 def _checked_info(info: Mapping[Any, Any]) -> dict[str, Any]:

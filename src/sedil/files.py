@@ -49,9 +49,7 @@ def archive_kind(path: str | Path) -> str | None:
     if not Path(path).is_file():  # a pipe would be waited for
         return None
     try:
-        with zipfile.ZipFile(path) as archive:
-            heads = array_heads(archive)
-            _require_size(Path(path), heads)
+        with _opened_archive(Path(path)) as (archive, heads):
             return _read_header(archive, heads)["kind"]
     except Exception:  # as many kinds as there are ways to be damaged
         return None
@@ -71,9 +69,7 @@ def read_archive(
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
-    with _one_error(path, kind), zipfile.ZipFile(path) as archive:
-        heads = array_heads(archive)
-        _require_size(path, heads)
+    with _one_error(path, kind), _opened_archive(path) as (archive, heads):
         header = _read_header(archive, heads)
         _require_header(path, kind, header["kind"], header["format_version"], header["facts"])
         del heads[_HEADER]
@@ -95,9 +91,19 @@ def _one_error(path: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
-def _require_size(path: Path, heads: Mapping[str, ArrayHead]) -> None:
+@contextmanager
+def _opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, ArrayHead]]]:
+    """An archive and what its arrays are, which fit into the memory."""
+    # One file from here on, whatever another process puts in its place meanwhile.
+    with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        heads = array_heads(archive)
+        _require_size(path, heads, os.fstat(stream.fileno()).st_size)
+        yield archive, heads
+
+
+def _require_size(path: Path, heads: Mapping[str, ArrayHead], size: int) -> None:
     """Refuse arrays that are larger than their file, which is not compressed, or than the memory."""
-    needed, size = sum(head.n_bytes for head in heads.values()), path.stat().st_size
+    needed = sum(head.n_bytes for head in heads.values())
     if needed > size:
         raise DictionaryFileError(
             f"{path} was not written by sedil, or it is damaged: its arrays take {needed:,} bytes, and the "

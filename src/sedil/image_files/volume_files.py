@@ -126,9 +126,7 @@ def write_volume(path: str | Path, pixels: np.ndarray, like: Volume) -> None:
         try:
             _WRITERS[_kind(path)](path, stream, pixels, header)
         except (ValueError, TypeError, struct.error) as error:
-            raise OSError(
-                f"Cannot write {path}: what its source says of the voxels cannot be written: use .npy."
-            ) from error
+            raise OSError("what its source says of the voxels cannot be kept: use .npy") from error
 
 
 _SUFFIXES = {"NIfTI": (".nii", ".nii.gz"), "TIFF": (".tif", ".tiff"), "NumPy": (".npy", ".npz")}

@@ -87,7 +87,7 @@ class Checkpoint(NamedTuple):
         if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
             raise DictionaryFileError(f"{name} must hold finite numbers.")
         largest = _SHARE_OF_RANGE * sqrt(array_namespace(like).finfo(like.dtype).max)
-        if np.abs(found).max(initial=0) > largest:
+        if np.abs(np.asarray(found)).max(initial=0) > largest:
             raise DictionaryFileError(f"{name} holds numbers beyond {largest:.0e}.")
         xp, plain = array_namespace(like), np.array(found, order="C")  # a file may have it in another order
         return xp.asarray(plain, dtype=like.dtype, device=device_of(like), copy=True)

@@ -32,7 +32,7 @@ class KernelCache(FunctionCache):
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         stamp = f"{self._impl.locator.get_source_stamp()} {digest_of_sources()} {numba.__version__}"
-        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
+        self._cache_file: Any = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
 
     @classmethod
     def create(cls, function: Callable[..., Any]) -> KernelCache | NullCache:
