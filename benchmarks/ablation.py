@@ -13,7 +13,7 @@ from planted import CASES, plant, share_found
 from rows import write_rows
 
 import sedil
-from sedil.learning import metrics
+from sedil.learning.defaults import METRICS
 from sedil.manifold import ProductManifold
 
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--output", type=Path, default=Path("results/ablation.csv"))
     arguments = parser.parse_args()
-    with mock.patch.dict(metrics.METRICS, {"codes only": codes_only}):
+    with mock.patch.dict(METRICS, {"codes only": codes_only}):
         rows = [measure(variant, seed) for variant in VARIANTS for seed in range(arguments.seeds)]
     write_rows(arguments.output, rows)
     for variant in VARIANTS:

@@ -27,11 +27,9 @@ from skimage import data
 
 import sedil
 import sedil.engines.fused.kernels as package
-from sedil.engines.fused.kernels.decorators import inlined
-from sedil.engines.fused.kernels.llvm import FLOAT
-from sedil.engines.fused.kernels.memory import BYTES, LANES
-from sedil.engines.fused.kernels.pairs import PAIRS
-from sedil.engines.fused.kernels.tile import COLUMNS, ROWS
+from sedil.engines.fused.kernels.compilation import inlined
+from sedil.engines.fused.kernels.tiles import COLUMNS, FLOAT, PAIRS, ROWS
+from sedil.engines.fused.kernels.vectors import BYTES, LANES
 from sedil.engines.fused.training import FusedTrainingSet
 from sedil.learning.defaults import from_data
 from sedil.learning.initial import initial_factors
@@ -87,8 +85,8 @@ def plain_pairs_of(n_left, n_right):
 TILES = {"tile_of_rows": ROWS, "tile_of_four": 4, "tile_of_one": 1}
 PIECES = {
     AS_IT_IS: {},
-    "tile.py in plain loops": {name: plain_tile_of(n_rows) for name, n_rows in TILES.items()},
-    "pairs.py in plain loops": {
+    "tiles in plain loops": {name: plain_tile_of(n_rows) for name, n_rows in TILES.items()},
+    "pairs in plain loops": {
         "pairs_of_many": plain_pairs_of(*PAIRS),
         "pairs_of_one": plain_pairs_of(1, 1),
     },

@@ -17,9 +17,7 @@ from rows import write_rows
 import sedil
 from sedil.arrays import to_numpy
 from sedil.engines.portable import products
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import LassoProblem
-from sedil.engines.portable.refit import refit
+from sedil.engines.portable.l1 import LassoProblem, fista, refit
 from sedil.imaging.image_dictionaries import REFIT_ITERATIONS, SUPPORT_EFFORT
 from sedil_studies.pretrained import recipes as shipped
 from sedil_studies.pretrained.plane_waves import plane_waves

@@ -14,9 +14,9 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-import sedil.engines.portable.fista as solver
+import sedil.engines.portable.l1 as solver
 from sedil.arrays import pack
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem
 from sedil.image_files.grey_images import scikit_image_photographs
 
 SIGMA = 20.0

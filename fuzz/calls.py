@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -96,6 +97,7 @@ class Stock:
 
         self.sedil = sedil
         self.folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+        os.chdir(self.folder)  # where files go whose names have no folder
         self.by_axes = {
             1: [sedil.odct(4, 6), sedil.SeparableDictionary([np.eye(4, dtype=np.float32)])],
             2: [
@@ -141,7 +143,9 @@ class Stock:
         self.pictures.mkdir()
         rng = np.random.default_rng(0)
         for number in range(2):
-            Image.fromarray(rng.integers(0, 255, (12, 14), dtype=np.uint8)).save(self.pictures / f"{number}.png")
+            Image.fromarray(rng.integers(0, 255, (12, 14), dtype=np.uint8)).save(
+                self.pictures / f"{number}.png"
+            )
 
     def dictionary(self, random: Random) -> Any:
         """A dictionary, as an object or a file."""
@@ -222,7 +226,9 @@ def _is_image(arguments: Mapping[str, Any], result: Any) -> str | None:
     known = image.astype(np.longdouble)
     mask = arguments.get("mask")
     if mask is not None or isinstance(arguments["image"], np.ma.MaskedArray):
-        hidden = np.ma.getmaskarray(arguments["image"]) | _fitted(mask, image.shape, arguments.get("channel_axis"))
+        hidden = np.ma.getmaskarray(arguments["image"]) | _fitted(
+            mask, image.shape, arguments.get("channel_axis")
+        )
         if not np.array_equal(result[~hidden], image[~hidden]):
             return "known pixels are changed"
         known = known[~hidden]
@@ -264,12 +270,16 @@ def _are_codes(arguments: Mapping[str, Any], result: Any) -> str | None:
     return _finite(codes) or _codes_fit(arguments, dictionary, patches, codes)
 
 
-def _codes_fit(arguments: Mapping[str, Any], dictionary: Any, patches: np.ndarray, codes: np.ndarray) -> str | None:
+def _codes_fit(
+    arguments: Mapping[str, Any], dictionary: Any, patches: np.ndarray, codes: np.ndarray
+) -> str | None:
     """An l1 problem is solved to its gap; no other code is worse than none."""
     wide = np.longdouble
     matrix = np.asarray(dictionary.as_matrix()).astype(wide)
     rows = patches.astype(wide).reshape(-1, matrix.shape[0])
-    codes = codes.astype(wide).reshape(len(rows), -1)
+    codes = codes.astype(wide).reshape(len(rows), matrix.shape[1])
+    if not len(rows):
+        return None
     mask = arguments.get("mask")
     known = np.ones_like(rows) if mask is None else 1 - np.asarray(mask).reshape(rows.shape).astype(wide)
     rows = np.where(known > 0, rows, 0)
@@ -319,7 +329,11 @@ def _is_level(arguments: Mapping[str, Any], result: Any) -> str | None:
         return f"result is {result!r}"
     values = plain(arguments["image"]).astype(np.longdouble)
     spread = values.max() - values.min()
-    return f"noise {result} in a range of {spread}" if result > 2 * spread + 1e-9 * np.abs(values).max() else None
+    return (
+        f"noise {result} in a range of {spread}"
+        if result > 2 * spread + 1e-9 * np.abs(values).max()
+        else None
+    )
 
 
 def _is_dictionary(arguments: Mapping[str, Any], result: Any) -> str | None:
@@ -370,8 +384,29 @@ def _is_stream(arguments: Mapping[str, Any], result: Any) -> str | None:
 
 # The functions
 
-_IMAGES = [(12, 12), (10, 13), (8, 9), (5, 5), (12,), (6, 6, 6), (12, 12, 3), (3, 9, 9), (4, 4, 4, 4), (9, 9, 2)]
-_STACKS = [(20, 4, 4), (7, 4, 4), (20, 3, 4), (30, 4), (20, 16), (9, 2, 3, 3), (5, 2, 2, 2, 2), (1, 4, 4), (4, 4)]
+_IMAGES = [
+    (12, 12),
+    (10, 13),
+    (8, 9),
+    (5, 5),
+    (12,),
+    (6, 6, 6),
+    (12, 12, 3),
+    (3, 9, 9),
+    (4, 4, 4, 4),
+    (9, 9, 2),
+]
+_STACKS = [
+    (20, 4, 4),
+    (7, 4, 4),
+    (20, 3, 4),
+    (30, 4),
+    (20, 16),
+    (9, 2, 3, 3),
+    (5, 2, 2, 2, 2),
+    (1, 4, 4),
+    (4, 4),
+]
 
 
 def make_recipes(stock: Stock) -> dict[str, Recipe]:
@@ -468,7 +503,11 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
                 "patch_shape": one_of((4, 4), (3, 2)),
                 "n_patches": one_of(1, 5, 20),
             },
-            {"random_state": _SEED, "flatten": one_of(True, False), "on_error": one_of(None, lambda path, error: None)},
+            {
+                "random_state": _SEED,
+                "flatten": one_of(True, False),
+                "on_error": one_of(None, lambda path, error: None),
+            },
             _is_stream,
             0.5,
         ),
@@ -488,7 +527,11 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         ),
         "SeparableDictionary": Recipe(
             lambda random: sedil.SeparableDictionary,
-            {"factors": lambda random: [any_array(random, (4, 5)) for _ in range(random.choice((1, 2, 2, 3)))]},
+            {
+                "factors": lambda random: [
+                    any_array(random, (4, 5)) for _ in range(random.choice((1, 2, 2, 3)))
+                ]
+            },
             {
                 "normalize": one_of(True, True, False),
                 "signal_shape": one_of(None, (4, 4), (2, 2)),
@@ -586,19 +629,31 @@ def _methods_of_dictionaries(stock: Stock) -> dict[str, Recipe]:
 
     return {
         "synthesize": Recipe(
-            method("synthesize"), {"codes": array_of((6, 6), (3, 6, 6), (3, 4, 5), (2, 6))}, {}, _is_finite_array, 1
+            method("synthesize"),
+            {"codes": array_of((6, 6), (3, 6, 6), (3, 4, 5), (2, 6))},
+            {},
+            _is_finite_array,
+            1,
         ),
         "analyze": Recipe(method("analyze"), {"patches": array_of(*_STACKS)}, {}, _is_finite_array, 1),
         "like": Recipe(method("like"), {"array": array_of((2,), ())}, {}, _is_dictionary, 0.5),
         "replace": Recipe(
             method("replace"),
             {},
-            {"signal_shape": one_of(None, (4, 4), (2, 2)), "threshold": _POSITIVE, "info": one_of({"a": 1}, None)},
+            {
+                "signal_shape": one_of(None, (4, 4), (2, 2)),
+                "threshold": _POSITIVE,
+                "info": one_of({"a": 1}, None),
+            },
             _is_dictionary,
             0.5,
         ),
         "save": Recipe(
-            method("save"), {"path": one_of(stock.folder / "saved.npz", str(stock.folder / "b"))}, {}, _anything, 0.3
+            method("save"),
+            {"path": one_of(stock.folder / "saved.npz", str(stock.folder / "b"))},
+            {},
+            _anything,
+            0.3,
         ),
     }
 
@@ -621,12 +676,20 @@ def _estimator(stock: Stock) -> dict[str, Recipe]:
     rows = array_of((12, 16), (12, 4, 4), (1, 16))
     return {
         "fit and transform": Recipe(
-            lambda random: fitting, {"X": rows, "max_iterations": one_of(1, 2)}, parameters, _is_finite_array, 0.7
+            lambda random: fitting,
+            {"X": rows, "max_iterations": one_of(1, 2)},
+            parameters,
+            _is_finite_array,
+            0.7,
         ),
         "partial_fit": Recipe(lambda random: partly, {"X": rows}, parameters, _is_finite_array, 0.3),
         "transform": Recipe(lambda random: stock.model.transform, {"X": rows}, {}, _is_finite_array, 0.7),
         "inverse_transform": Recipe(
-            lambda random: stock.model.inverse_transform, {"X": array_of((3, 25), (1, 25))}, {}, _is_finite_array, 0.7
+            lambda random: stock.model.inverse_transform,
+            {"X": array_of((3, 25), (1, 25))},
+            {},
+            _is_finite_array,
+            0.7,
         ),
         "score": Recipe(
             lambda random: stock.model.score,
@@ -650,7 +713,11 @@ def _rest(stock: Stock) -> dict[str, Recipe]:
             0.5,
         ),
         "shipped_dictionary": Recipe(
-            lambda random: sedil.shipped_dictionary, {"name": one_of("separable-8x8")}, {}, _is_dictionary, 0.3
+            lambda random: sedil.shipped_dictionary,
+            {"name": one_of("separable-8x8")},
+            {},
+            _is_dictionary,
+            0.3,
         ),
         "plot_atoms": Recipe(
             lambda random: sedil.plot_atoms,

@@ -179,7 +179,7 @@ def _read_image(path: Path, base: Base, rng: random.Random) -> str:
     from sedil.file_jobs.job_planning import FileJob
     from sedil.file_jobs.opened_file import open_file, write_results
     from sedil.image_files.grey_images import read_grey, read_grey_volume
-    from sedil.image_files.picture_reading import Picture
+    from sedil.image_files.picture_files import Picture
 
     action = rng.randrange(4)
     if action == 0:

@@ -68,7 +68,7 @@ def forbid(address: int) -> None:
 @contextmanager
 def guarded(side: Side) -> Iterator[None]:
     """Every call of a kernel from Python, in whatever thread, gets guarded arrays."""
-    from sedil.engines.fused.kernels.decorators import Kernel
+    from sedil.engines.fused.kernels.compilation import Kernel
 
     plain = Kernel.__call__
 

@@ -117,7 +117,9 @@ def run(
             if elapsed > told + 30:
                 told = elapsed
                 done = sum(child.n_done for child in children)
-                tell(f"{done:,} cases, {done / elapsed:.0f} a second, {len(report.findings)} kinds of finding")
+                tell(
+                    f"{done:,} cases, {done / elapsed:.0f} a second, {len(report.findings)} kinds of finding"
+                )
     finally:
         for child in children:
             child.stop(report)

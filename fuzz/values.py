@@ -63,8 +63,14 @@ def junk(random: Random) -> Any:
 
 
 _JUNK = [
-    *(lambda value=value: value for value in (None, "", "abc", "l1", "\0", "x" * 5000, Word("abc"), b"", b"abc")),
-    *(lambda value=value: value for value in (0, 1, 2, 3, 5, -1, -2, 7, 100, 10**20, -(10**20), 2**31, 2**63)),
+    *(
+        lambda value=value: value
+        for value in (None, "", "abc", "l1", "\0", "x" * 5000, Word("abc"), b"", b"abc")
+    ),
+    *(
+        lambda value=value: value
+        for value in (0, 1, 2, 3, 5, -1, -2, 7, 100, 10**20, -(10**20), 2**31, 2**63)
+    ),
     *(lambda value=value: value for value in (1.0, 1.5, -1.5, 0.0, -0.0, 1e308, 1e39, 1e-39, 5e-324, 1e-320)),
     *(lambda value=value: value for value in (float("nan"), float("inf"), -float("inf"), 1j, True, False)),
     *(lambda value=value: value for value in (np.float32(2), np.int8(3), np.bool_(True), np.float64("nan"))),
@@ -72,9 +78,18 @@ _JUNK = [
     *(lambda value=value: value for value in (np.datetime64("2020-01-01"), np.ma.masked, np.str_("abc"))),
     *(lambda value=value: value for value in (Decimal(2), Fraction(1, 3), Ellipsis, NotImplemented, int, np)),
     *(lambda value=value: value for value in ((), (4,), (4, 4), (2, 2, 2), (1,), (0, 4), (-1, 4), (4, 4.0))),
-    *(lambda value=value: value for value in ((1,) * 5, (10**10,), (2**62, 4), (4, None), (4, "a"), (True, 4))),
-    *(lambda value=value: value for value in (range(3), slice(3), frozenset(), Path(), Path("/"), Path("x\0y"))),
-    *(lambda value=value: value for value in (_nothing, Numberish(), ["a"], [[True]], [None], [[1.0], [1, 2]])),
+    *(
+        lambda value=value: value
+        for value in ((1,) * 5, (10**10,), (2**62, 4), (4, None), (4, "a"), (True, 4))
+    ),
+    *(
+        lambda value=value: value
+        for value in (range(3), slice(3), frozenset(), Path(), Path("/"), Path("x\0y"))
+    ),
+    *(
+        lambda value=value: value
+        for value in (_nothing, Numberish(), ["a"], [[True]], [None], [[1.0], [1, 2]])
+    ),
     list,
     dict,
     set,
@@ -106,7 +121,9 @@ _JUNK = [
 def any_shape(random: Random) -> tuple[int, ...]:
     """Any number of axes from none to five, some of them empty or of length one."""
     n_axes = random.choice((0, 1, 1, 2, 2, 2, 3, 3, 4, 5))
-    return tuple(random.choice((0, 1, 1, 2, 3, 4, 4, 6, 8)) if random.random() < 0.7 else 4 for _ in range(n_axes))
+    return tuple(
+        random.choice((0, 1, 1, 2, 3, 4, 4, 6, 8)) if random.random() < 0.7 else 4 for _ in range(n_axes)
+    )
 
 
 def any_array(random: Random, shape: tuple[int, ...] | None = None, ordinary: float = 0.7) -> Any:
@@ -142,7 +159,9 @@ def _filled(random: Random, shape: tuple[int, ...], dtype: np.dtype, unusual: bo
         return values.astype(dtype)
 
 
-def _real_values(random: Random, rng: np.random.Generator, shape: tuple[int, ...], unusual: bool) -> np.ndarray:
+def _real_values(
+    random: Random, rng: np.random.Generator, shape: tuple[int, ...], unusual: bool
+) -> np.ndarray:
     values = rng.standard_normal(shape)
     if not unusual:
         return random.choice((lambda: values, lambda: 100 + 20 * values, lambda: rng.random(shape)))()
@@ -156,7 +175,9 @@ def _real_values(random: Random, rng: np.random.Generator, shape: tuple[int, ...
                 lambda: np.zeros(shape),
                 lambda: np.full(shape, random.choice((1.0, 0.1, 1e9, -3.0, 1e38, 1e-300))),
                 lambda: np.where(rng.random(shape) < 0.1, random.choice((np.nan, np.inf, -np.inf)), values),
-                lambda: np.where(rng.random(shape) < 0.1, 10.0 ** random.choice((10, 20, 30, 38, 300)), values),
+                lambda: np.where(
+                    rng.random(shape) < 0.1, 10.0 ** random.choice((10, 20, 30, 38, 300)), values
+                ),
                 lambda: np.where(rng.random(shape) < 0.9, 0.0, values),
                 lambda: np.where(rng.random(shape) < 0.5, np.finfo("f4").max, np.finfo("f4").min),
             )
@@ -167,7 +188,9 @@ def _laid_out(random: Random, array: np.ndarray) -> np.ndarray:
     """The same values in memory of another order, or that cannot be written."""
     if array.ndim == 0:
         return array
-    kind = random.choice(("fortran", "reversed", "every second", "read-only", "broadcast", "wide", "unaligned"))
+    kind = random.choice(
+        ("fortran", "reversed", "every second", "read-only", "broadcast", "wide", "unaligned")
+    )
     if kind == "fortran":
         return np.asfortranarray(array)
     if kind == "reversed":

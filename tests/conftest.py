@@ -1,12 +1,14 @@
 """Fixtures: every array library and precision that the package promises to run on."""
 
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from array_api_compat import array_namespace
 from hypothesis import settings
+from PIL import Image
 
 from sedil.arrays import to_numpy
 
@@ -71,3 +73,13 @@ def torch() -> Any:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20130623)
+
+
+@pytest.fixture
+def folder_of_two(tmp_path, monkeypatch, rng):
+    """A working folder with two small pictures."""
+    monkeypatch.chdir(tmp_path)
+    Path("photos").mkdir()
+    for name, side in {"a.png": 16, "b.png": 32}.items():
+        Image.fromarray(rng.integers(90, 160, (side, side), dtype=np.uint8)).save(f"photos/{name}")
+    return tmp_path

@@ -148,6 +148,10 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         ),
         (["learn", "pictures", "-o", "no/d.npz"], "the folder no does not exist"),
         (
+            ["learn", "pictures", "-o", "d.txt"],
+            "d.txt is not the name of a dictionary, which is an .npz file: use d.npz.",
+        ),
+        (
             ["learn", "pictures", "-o", "d.npz", "-p", "64x64"],
             "a.png of shape (40, 50) is smaller than a patch of shape (64, 64): leave it out",
         ),

@@ -366,6 +366,8 @@ def test_no_half_written_picture_is_left(folder, monkeypatch, full, left, error)
     if error is no_space:
         assert f"error: Cannot write {full}" in result.stderr
         assert ": No space left on device." in result.stderr
+    else:
+        assert (result.exit_code, result.stderr) == (130, "interrupted\n")
     assert leftovers(folder) == sorted(before + left)
 
 
@@ -394,6 +396,7 @@ def test_ctrl_c_keeps_what_is_done_and_leaves_no_rest(folder):
     output, complaints = process.communicate(timeout=60)
     assert process.returncode != 0
     assert "denoised     1 of 2 in " in output
+    assert complaints.endswith("interrupted\n")
     assert "Traceback" not in complaints
     assert leftovers(folder / "clean") == ["a.png"]
 

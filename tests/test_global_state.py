@@ -18,7 +18,7 @@ from sedil.engines.threads import parallel_map
 from sedil.errors import ImageFileError
 from sedil.files import write_picture
 from sedil.global_state import SharedChange, without_words_of_libraries
-from sedil.image_files.picture_reading import read_picture
+from sedil.image_files.picture_files import read_picture
 
 
 def blas_threads():

@@ -46,7 +46,7 @@ LAYERS = [
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 # Studies are loaded by the commands that run them, and only then.
-RUNS_STUDIES = {"sedil.commands.reproduce_command", "sedil.commands.bench_command"}
+RUNS_STUDIES = {"sedil.commands.study_commands"}
 
 
 def module_name(file: Path) -> str:

@@ -71,6 +71,12 @@ def test_results_and_fitted_estimators_are_drawn_as_they_are(result, estimator):
         np.testing.assert_array_equal(sedil.plot_history(given).lines[0].get_ydata(), history["objective"])
 
 
+def test_axis_says_what_is_counted(result):
+    batches = sedil.learn_minibatch(training_patches(60, (3, 3)), 4, batch_size=30, random_state=0)
+    for given, unit in ((result, "iterations"), (batches, "batches"), (batches.history, "batches")):
+        assert sedil.plot_history(given).get_xlabel() == unit
+
+
 def test_atoms_of_a_file_and_of_a_shipped_dictionary(result, tmp_path):
     result.dictionary.save(tmp_path / "own.npz")
     shipped = sedil.shipped_dictionary("separable-8x8")
@@ -85,7 +91,7 @@ def test_atoms_of_a_file_and_of_a_shipped_dictionary(result, tmp_path):
         (
             sedil.plot_atoms,
             np.eye(3),
-            "must be a SeparableDictionary, a path, a shipped name, a Learn.* got a ndarray",
+            "must be a SeparableDictionary, a path, a shipped name, a Learn.* got an ndarray",
         ),
         (sedil.plot_history, [1.0], "history must be a History, a LearningResult or a fitted .* got a list"),
         (

@@ -10,9 +10,8 @@ import pytest
 
 import sedil
 from sedil import choices
-from sedil.learning.defaults import PRESETS
+from sedil.learning.defaults import METRICS, PRESETS
 from sedil.learning.initial import STARTS
-from sedil.learning.metrics import METRICS
 
 PROGRAM = """\
 from typing import assert_type

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sedil import spheres
-from sedil.checks import atom_counts, patch_lengths
+from sedil.checks import atom_counts, patch_lengths, require_affordable
 from sedil.dictionary import SeparableDictionary
 
 _THRESHOLD = 3.05  # of `sedil.denoise`, in multiples of sigma; chosen on photographs, as for learned atoms
@@ -46,5 +46,6 @@ def odct(patch_shape: int | Sequence[int], n_atoms: int | Sequence[int]) -> Sepa
     """
     patch_shape = patch_lengths(patch_shape)
     counts = atom_counts(n_atoms, patch_shape)
+    require_affordable(patch_shape, counts)
     factors = [odct_factor(length, count) for length, count in zip(patch_shape, counts, strict=True)]
     return SeparableDictionary(factors, threshold=_THRESHOLD, info={"method": "overcomplete DCT"})

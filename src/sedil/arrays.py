@@ -5,7 +5,8 @@ Some arrays are *packed*: the samples are their **last** axis, ``(*patch_shape, 
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Sequence
+from math import frexp, prod
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -65,6 +66,9 @@ class Array(Protocol):
 
 
 AnyArray = TypeVar("AnyArray", bound=Array)  # results of the kind that came in
+
+# Largest values whose squares, and small shares of them, float32 holds; others are brought to the exponent.
+_SMALLEST, _LARGEST, _WANTED_EXPONENT = 2.0**-30, 2.0**40, 8
 
 
 def namespace(array: Array) -> Any:
@@ -143,3 +147,68 @@ def variance(array: Array) -> float:
     mean = xp.sum(array, dtype=xp.float64) / count
     distance = xp.astype(array, xp.float64) - mean
     return float(xp.sum(distance * distance)) / count
+
+
+def add_at(target: Array, index: Array, values: Array) -> None:
+    """Add values to the entries of a contiguous array with these flat indices, which may occur many times."""
+    xp = array_namespace(target)
+    flat = xp.reshape(target, (-1,), copy=False)
+    if is_torch_array(target):
+        flat.index_add_(0, index, values)
+    else:
+        xp.add.at(flat, index, values)
+
+
+def window_sums(array: AnyArray, window: Sequence[int], *, forwards: bool) -> AnyArray:
+    """Sums over the entries of a window that begins at each entry, or `forwards`, that ends there.
+
+    One is the adjoint of the other. What lies outside of the array counts nothing.
+    """
+    xp = array_namespace(array)
+    for axis, length in enumerate(window):
+        along = xp.moveaxis(array, axis, 0)
+        sums = xp.asarray(along, copy=True)
+        for shift in range(1, length):
+            if forwards:
+                sums[shift:, ...] += along[:-shift, ...]
+            else:
+                sums[:-shift, ...] += along[shift:, ...]
+        array = xp.moveaxis(sums, 0, axis)
+    return array
+
+
+def exponent_to_work_in(largest: float) -> int:
+    """The power of two that brings numbers up to `largest` where float32 can square and add them.
+
+    Zero for all usual units, so that these are computed on as they are.
+    """
+    if largest == 0 or _SMALLEST <= largest <= _LARGEST:
+        return 0
+    return _WANTED_EXPONENT - frexp(largest)[1]
+
+
+def times_power_of_two(array: AnyArray, exponent: int) -> AnyArray:
+    """The array times ``2**exponent``, exactly; in two steps, as that number itself may be out of range."""
+    if exponent == 0:
+        return array
+    half = exponent // 2
+    return array * 2.0**half * 2.0 ** (exponent - half)
+
+
+def largest_size(array: Array) -> float:
+    """The largest absolute value; zero if there is none."""
+    xp = array_namespace(array)
+    return max(float(xp.max(array)), -float(xp.min(array))) if prod(array.shape) else 0.0
+
+
+def largest_sizes(array: AnyArray, axis: int | tuple[int, ...]) -> AnyArray:
+    """The largest absolute value along axes, which stay as ones of length 1; 1 where all is zero."""
+    xp = array_namespace(array)
+    sizes = xp.max(xp.abs(array), axis=axis, keepdims=True)
+    return xp.where(sizes > 0, sizes, xp.ones_like(sizes))
+
+
+def are_workable(sizes: Array) -> bool:
+    """Whether numbers of all these sizes can be squared and added in float32."""
+    xp = array_namespace(sizes)
+    return not exponent_to_work_in(float(xp.min(sizes))) and not exponent_to_work_in(float(xp.max(sizes)))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from math import isfinite, prod
+from math import isfinite, nan, prod
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as device_of
 
 from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
 from sedil.choices import Precision
+from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
+_LONGEST_VALUE = 60  # characters of a value in a message
+_LONGEST_PATH, _LONGEST_NAME = 4095, 255  # that any system takes
 
 MAX_AXES = 4
+MAX_THREADS = 1024
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 # What learning holds of each factor: itself, gradients, directions and trial points in float32, and what the
 # coherence barrier makes of all pairs of atoms in float64.
@@ -30,15 +35,7 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
     Floats keep their precision (float16 becomes float32), integers and booleans become float64.
     """
     require_unmasked(values, name)
-    array: Any = values
-    if not is_array_api_obj(values):
-        try:
-            array = np.asarray(values)
-        except ValueError as error:
-            raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
-    if isinstance(array, np.ndarray) and array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
-    array = detached(array)
+    array = in_native_order(detached(as_plain_array(values, name)))
     xp = array_namespace(array)
     if array.dtype in (xp.float32, xp.float64):
         return array
@@ -46,6 +43,31 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
         raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}.")
     narrow = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits < 32
     return xp.astype(array, xp.float32 if narrow else xp.float64)
+
+
+def as_plain_array(values: Any, name: str) -> Any:
+    """An array of real numbers: one of another library as it is, all else as a plain array of NumPy."""
+    if is_array_api_obj(values) and not is_numpy_array(values):
+        return values
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{name} must be one rectangular array of numbers: {error}") from None
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, got {_given(values, array)}.")
+    return array
+
+
+def in_native_order(array: AnyArray) -> AnyArray:
+    """The same numbers with their bytes in the order of this machine."""
+    if isinstance(array, np.ndarray) and not array.dtype.isnative:
+        return array.astype(array.dtype.newbyteorder("="))
+    return array
+
+
+def _given(values: Any, array: np.ndarray) -> str:
+    """What came in place of numbers."""
+    return f"dtype {array.dtype}" if is_numpy_array(values) or array.ndim else short(values)
 
 
 def require_unmasked(values: Any, name: str, remedy: str = "fill or drop the masked values first") -> None:
@@ -60,21 +82,22 @@ def as_working_array(values: AnyArray, name: str, dtype: Precision | None) -> An
     With `dtype` it is that one. Without, NumPy arrays and whole numbers are computed on in float32, sums in
     float64 all the same, and arrays of other libraries in their own precision.
     """
-    return in_working_precision(as_real_array(values, name), name, dtype or _default_precision(values))
+    return in_working_precision(as_real_array(values, name), name, working_precision(dtype, values))
 
 
 def in_working_precision(array: AnyArray, name: str, dtype: Precision | None) -> AnyArray:
     """An array of real numbers in the precision to compute in; see `as_working_array`."""
-    if dtype is not None:
-        require_choice(dtype, "dtype", PRECISIONS)
     with np.errstate(over="ignore", under="ignore"):
-        working = in_precision(array, dtype or _default_precision(array))
+        working = in_precision(array, working_precision(dtype, array))
     if floating_dtype(array) == "float64" and floating_dtype(working) == "float32":
         _require_float32_range(array, name)
     return working
 
 
-def _default_precision(values: Any) -> Precision:
+def working_precision(dtype: Precision | None, values: Any) -> Precision:
+    """What is computed in: what the caller says, else what suits these values."""
+    if dtype is not None:
+        return require_choice(dtype, "dtype", PRECISIONS)
     is_numpy = isinstance(values, np.ndarray) or not is_array_api_obj(values)
     return "float32" if is_numpy else floating_dtype(values)
 
@@ -98,7 +121,7 @@ def _require_float32_range(array: Array, name: str) -> None:
 
 def floating_dtype(values: Any) -> Precision:
     """The precision in which results for these values come back: theirs, and float32 for whole numbers."""
-    array = values if is_array_api_obj(values) else np.asarray(values)
+    array = values if is_array_api_obj(values) and not is_numpy_array(values) else np.asarray(values)
     xp = array_namespace(array)
     is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
     return "float64" if is_wide else "float32"
@@ -169,56 +192,129 @@ def require_same_library(
 def patch_lengths(patch_shape: int | Sequence[int], name: str = "patch_shape") -> tuple[int, ...]:
     """Lengths of the patch axes; a single number is one axis."""
     lengths: Any = (patch_shape,) if isinstance(patch_shape, Integral) else patch_shape
-    if not isinstance(lengths, Sequence | np.ndarray) or isinstance(lengths, str):
-        raise TypeError(f"{name} must be whole numbers such as (8, 8), got {_short(patch_shape)}.")
+    if not _is_list(lengths):
+        raise TypeError(f"{name} must be whole numbers such as (8, 8), got {short(patch_shape)}.")
+    if not 1 <= len(lengths) <= MAX_AXES:
+        raise ValueError(f"{name} must have 1 to {MAX_AXES} numbers, got {len(lengths)}.")
     return tuple(require_count(length, name, minimum=1) for length in lengths)
 
 
 def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tuple[int, ...]:
     """One positive number of atoms per patch axis; a single number serves all axes."""
     given: Any = n_atoms
-    is_list = isinstance(given, Sequence | np.ndarray) and not isinstance(given, str)
-    counts = tuple(given) if is_list else (given,) * len(patch_shape)
+    counts = tuple(given) if _is_list(given) else (given,) * len(patch_shape)
     if len(counts) != len(patch_shape):
         raise ValueError(
             f"n_atoms must have one number per patch axis: patches have {len(patch_shape)} "
-            f"(shape {tuple(patch_shape)}), got n_atoms={n_atoms!r}."
+            f"(shape {tuple(patch_shape)}), got n_atoms={short(n_atoms)}."
         )
     for count in counts:
-        if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-            raise ValueError(f"n_atoms must be positive whole numbers, got {n_atoms!r}.")
+        if not _is_whole(count) or count < 1:
+            raise ValueError(f"n_atoms must be positive whole numbers, got {short(n_atoms)}.")
     return tuple(int(count) for count in counts)
+
+
+def require_atom_counts(n_atoms: int | Sequence[int] | None) -> None:
+    """Numbers of atoms for patches whose axes are not known yet."""
+    if n_atoms is not None:
+        atom_counts(n_atoms, n_atoms if _is_list(n_atoms) else (1,))  # type: ignore[arg-type]
+
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a list of things, not text or bytes, which are lists too."""
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and not isinstance(value, np.ma.MaskedArray)
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool | np.timedelta64)
 
 
 def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> float:
     """A finite positive number; zero only where `zero_allowed`."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not isfinite(value) or value < 0 or (value == 0 and not zero_allowed):
+    number = _as_float(value)
+    if not isfinite(number) or number < 0 or (number == 0 and not zero_allowed):
         kind = "non-negative" if zero_allowed else "positive"
-        raise ValueError(f"{name} must be a finite {kind} number, got {value!r}.")
-    return float(value)
+        raise ValueError(f"{name} must be a finite {kind} number, got {short(value)}.")
+    return number
+
+
+def _as_float(value: Any) -> float:
+    """A real number as a float; NaN for all else, and for what is beyond it."""
+    try:
+        return float(value) if _is_real(value) else nan
+    except OverflowError:
+        return nan
 
 
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
     """A number of the interval from `low` to `high`, with its ends where `closed`."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    inside = is_number and (low <= value <= high if closed else low < value < high)
+    inside = _is_real(value) and (low <= value <= high if closed else low < value < high)
     if not inside:
         ends = "from {} to {} (ends included)" if closed else "strictly between {} and {}"
-        raise ValueError(f"{name} must be {ends.format(low, high)}, got {value!r}.")
+        raise ValueError(f"{name} must be {ends.format(low, high)}, got {short(value)}.")
     return float(value)
 
 
-def require_count(value: int, name: str, minimum: int = 0) -> int:
-    """A whole number of at least `minimum`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
-        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+def require_count(value: int, name: str, minimum: int = 0, maximum: int = 2**63 - 1) -> int:
+    """A whole number from `minimum` to `maximum`."""
+    if not _is_whole(value) or value < minimum:
+        raise ValueError(f"{name} must be a whole number of at least {minimum}, got {short(value)}.")
+    if value > maximum:
+        raise ValueError(f"{name} must be at most {maximum:,}, got {short(value)}.")
     return int(value)
+
+
+def require_flag(value: bool, name: str) -> bool:
+    """True or False, and nothing that could be meant for either."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {short(value)}.")
+    return bool(value)
+
+
+def as_path(path: str | Path, name: str) -> Path:
+    """The path of a file or folder."""
+    if not isinstance(path, str | Path):
+        raise TypeError(f"{name} must be a path, as text or as a pathlib.Path, got {short(path)}.")
+    text = str(path)
+    if not text or "\0" in text or (not text.isprintable() and _is_unwritable(text)):
+        raise ValueError(f"{name} must be the path of a file, got {short(text)}.")
+    if len(text) > _LONGEST_PATH or max(map(len, Path(path).parts), default=0) > _LONGEST_NAME:
+        raise ValueError(f"{name} is a path of {len(text)} characters, longer than systems take: shorten it.")
+    return Path(path)
+
+
+def _is_unwritable(text: str) -> bool:
+    """Whether text holds halves of characters, which are in no name of a file."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def as_generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """A source of random numbers: itself, or a new one that an int makes repeatable."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    if not _is_whole(random_state) or random_state < 0:
+        raise ValueError(
+            f"random_state must be None, a whole number of at least 0 or a numpy.random.Generator, "
+            f"got {short(random_state)}."
+        )
+    return np.random.default_rng(int(random_state))
 
 
 def require_folder(path: str | Path) -> None:
     """The folder of a file to be written must be there."""
-    folder = Path(path).parent
+    folder = as_path(path, "The path").parent
     if not folder.is_dir():
         raise FileNotFoundError(f"Cannot write {path}: the folder {folder} does not exist.")
 
@@ -227,10 +323,10 @@ def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name
     """The mask, if it is boolean, of the library of `like`, and of its shape or one of the others."""
     require_unmasked(mask, name, f"give a plain one, for example {name}.filled(True)")
     is_array = is_array_api_obj(mask)
-    if not is_array:
+    if not is_array or is_numpy_array(mask):
         try:
             mask = np.asarray(mask)
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise ValueError(f"{name} must be one rectangular array of True and False: {error}") from None
     if mask.dtype != array_namespace(mask).bool:
         raise TypeError(
@@ -257,24 +353,33 @@ def require_fits(shape: Sequence[int], patch_shape: Sequence[int], name: str, re
 
 def require_threads(threads: int | None) -> int | None:
     """A number of threads, or None for as many as there are cores."""
-    return None if threads is None else require_count(threads, "threads", minimum=1)
+    return None if threads is None else require_count(threads, "threads", minimum=1, maximum=MAX_THREADS)
 
 
-def require_image(image: Any, channel_axis: int | None) -> None:
-    """An array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
+def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
+    """The number of an axis of an image of this shape, from its end if it is negative; or None."""
+    if axis is not None and not _is_whole(axis):
+        raise TypeError(f"{name} must be a whole number or None, got {short(axis)}.")
+    if axis is not None and axis not in range(-len(shape), len(shape)):
+        raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
+
+
+def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
+    """A plain array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
     if not is_array_api_obj(image):
-        raise TypeError(f"image must be a NumPy array or a tensor, got a {type(image).__name__}.")
+        raise TypeError(f"image must be a NumPy array or a tensor, got {short(image)}.")
+    image = in_native_order(as_plain_array(image, "image"))
     if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
         raise TypeError(f"image must hold real numbers, got dtype {image.dtype}.")
     shape = tuple(image.shape)
     if 0 in shape:
         raise ValueError(f"image is empty: its shape is {shape}.")
-    if channel_axis is not None and channel_axis not in range(-len(shape), len(shape)):
-        raise ValueError(f"channel_axis {channel_axis} does not exist in an image of shape {shape}.")
+    require_axis(channel_axis, "channel_axis", shape)
     n_axes = len(shape) - (channel_axis is not None)
     if not 1 <= n_axes <= MAX_AXES:
         raise ValueError(f"image must have 1 to {MAX_AXES} axes besides colour, got shape {shape}.")
+    return image
 
 
 def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> None:
@@ -283,17 +388,27 @@ def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> Non
         needed = _FACTOR_COPIES * 4 * length * count + _GRAM_COPIES * 8 * count**2
         if needed > _MOST_BYTES:
             raise ValueError(
-                f"A factor of {length} x {count} takes about {needed / 2**30:.0f} GiB of memory to learn: "
+                f"A factor of {length} x {count} takes about {needed / 2**30:.3g} GiB of memory to work with: "
                 f"keep the axes of the patches apart, as in patches of shape (n, 64, 64) with "
                 f"n_atoms=(128, 128), or use fewer atoms or smaller patches."
             )
+
+
+def require_memory(n_bytes: int, what: str, remedy: str) -> None:
+    """Refuse what takes more memory than this process may use."""
+    there = usable_memory()
+    if there is not None and n_bytes > there:
+        raise ValueError(
+            f"{what} would take {n_bytes / 1e9:,.3g} GB of memory, and this process may use "
+            f"{there / 1e9:,.3g} GB: {remedy}."
+        )
 
 
 def require_choice(value: Word, name: str, choices: Sequence[str]) -> Word:
     """One of a few words."""
     if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
-        raise ValueError(f"{name} must be one of {known}, got {_short(value)}.")
+        raise ValueError(f"{name} must be one of {known}, got {short(value)}.")
     return value
 
 
@@ -305,9 +420,24 @@ def _require_trailing_shape(array: Array, expected: Sequence[int], name: str, re
         raise ValueError(f"{name} must have shape ({wanted}) for this dictionary, got {shape}: {remedy}.")
 
 
-def _short(value: object) -> str:
-    """The value itself if it is short, else what it is."""
-    return repr(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
+def short(value: object) -> str:
+    """A value for a message: itself if that is short, else what it is."""
+    if value is None or isinstance(value, bool):
+        return repr(value)
+    if isinstance(value, str | int | float | np.number | list | tuple):
+        text = repr(value) if _is_shallow(value) else ""
+        if 0 < len(text) <= _LONGEST_VALUE:
+            return text
+    shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}{shape}"
+
+
+def _is_shallow(value: object) -> bool:
+    """Whether a list holds few plain things, whose words are short."""
+    if not isinstance(value, list | tuple):
+        return not isinstance(value, int) or abs(value) < 10**_LONGEST_VALUE
+    return len(value) <= 8 and all(item is None or isinstance(item, str | int | float) for item in value)
 
 
 def _kind(array: Array) -> str:

@@ -10,6 +10,7 @@ from typing import Literal
 Precision = Literal["float32", "float64"]
 
 CodingMethod = Literal["refit", "l1", "pursuit"]
+DenoisingMethod = Literal["groups", "quick", "l1", "pursuit"]
 
 StartName = Literal["random", "odct", "data"]
 PresetName = Literal["data", "paper"]

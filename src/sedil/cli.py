@@ -11,13 +11,12 @@ import typer
 
 import sedil
 from sedil.commands import (
-    bench_command,
     demo_command,
     denoise_command,
     inpaint_command,
     learn_command,
-    reproduce_command,
     show_command,
+    study_commands,
 )
 from sedil.terminal import console
 
@@ -35,8 +34,8 @@ app.command()(show_command.show)
 app.command(cls=denoise_command.DenoiseCommand, epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
 app.command(epilog=inpaint_command.EXAMPLES)(inpaint_command.inpaint)
 app.command()(demo_command.demo)
-app.add_typer(reproduce_command.app, name="reproduce")
-app.command()(bench_command.bench)
+app.add_typer(study_commands.app, name="reproduce")
+app.command()(study_commands.bench)
 
 
 def _show_version(wanted: bool) -> None:

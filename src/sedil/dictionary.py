@@ -16,13 +16,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
-from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
+from sedil.arrays import (
+    AnyArray,
+    Array,
+    are_workable,
+    largest_sizes,
+    pack,
+    to_numpy,
+    unpack,
+)
 from sedil.engines import choose_engine
-from sedil.errors import DictionaryFileError
+from sedil.errors import DictionaryFileError, kind_of
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
@@ -87,7 +95,7 @@ class SeparableDictionary:
         self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
         self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
         self.threshold = None if threshold is None else _checked_threshold(threshold)
-        self.info = _checked_info(info or {})
+        self.info = _checked_info({} if info is None else info)
 
     # Applying it ---------------------------------------------------------------------------------
 
@@ -95,7 +103,7 @@ class SeparableDictionary:
         """Patches from codes: ``(..., *n_atoms) -> (..., *patch_shape)``. Paper: Eq. (1), (3)."""
         codes = self.own_array(codes, "codes")
         checks.require_code_shape(codes, self.n_atoms)
-        return self.apply(choose_engine(None, codes, self.n_atoms).synthesize, codes)
+        return self._applied(choose_engine(None, codes, self.n_atoms).synthesize, codes, "codes")
 
     def analyze(self, patches: AnyArray) -> AnyArray:
         """Inner products with all atoms: ``(..., *patch_shape) -> (..., *n_atoms)``.
@@ -104,7 +112,7 @@ class SeparableDictionary:
         """
         patches = self.own_array(patches, "patches")
         checks.require_patch_shape(patches, self.patch_shape)
-        return self.apply(choose_engine(None, patches, self.n_atoms).analyze, patches)
+        return self._applied(choose_engine(None, patches, self.n_atoms).analyze, patches, "patches")
 
     def as_matrix(self) -> Any:
         """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
@@ -124,12 +132,22 @@ class SeparableDictionary:
         result = unpack(function(self.factors, pack(stack)))
         return xp.reshape(result, (*leading, *result.shape[1:]))
 
+    def _applied(self, function: Callable[..., Any], samples: AnyArray, name: str) -> AnyArray:
+        """As `apply`; nothing goes in or comes out that is not finite."""
+        checks.require_finite(samples, name)
+        with np.errstate(over="ignore", invalid="ignore"):
+            result = self.apply(function, samples)
+        if not checks.is_finite(result):
+            raise ValueError(f"{name} are too large for {_dtype_name(samples)}: rescale them.")
+        return result
+
     def own_array(self, values: AnyArray, name: str) -> AnyArray:
         """`values` in the precision of the dictionary; an error if of another library or device."""
         values = checks.as_real_array(values, name)
         checks.require_same_library(values, self.factors[0], name, "the dictionary")
         if values.dtype != self.factors[0].dtype:
-            values = array_namespace(values).astype(values, self.factors[0].dtype)
+            with np.errstate(over="ignore", under="ignore"):  # what is too large is infinite then
+                values = array_namespace(values).astype(values, self.factors[0].dtype)
         return values
 
     # Coherence -----------------------------------------------------------------------------------
@@ -156,6 +174,8 @@ class SeparableDictionary:
 
     def like(self, array: Array) -> SeparableDictionary:
         """The same dictionary in the array library, precision and device of `array`."""
+        if not is_array_api_obj(array):
+            raise TypeError(f"array must be an array whose kind is wanted, got {checks.short(array)}.")
         xp = array_namespace(array)
         floating = array.dtype if array.dtype in (xp.float32, xp.float64) else xp.float64
         factors = [
@@ -178,6 +198,7 @@ class SeparableDictionary:
 
     def save(self, path: str | Path) -> None:
         """Write factors, settings and record to one ``.npz`` file, which `load_dictionary` reads."""
+        path = checks.as_path(path, "path")
         arrays = {f"factor{k}": to_numpy(factor) for k, factor in enumerate(self.factors)}
         settings = self._settings() | {"info": _checked_info(self.info)}
         facts = {"patch_shape": self.patch_shape, "n_atoms": self.n_atoms, **settings}
@@ -235,8 +256,7 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
             wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
-            came = "null" if facts[name] is None else f"a {type(facts[name]).__name__}"
-            raise TypeError(f"its {name} is {came}, not a {wanted}.")
+            raise TypeError(f"its {name} is {kind_of(facts[name])}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []
     for k, count in enumerate(checks.atom_counts(facts["n_atoms"], patch_shape)):
@@ -281,19 +301,24 @@ def _checked_threshold(threshold: float) -> float:
 
 def _checked_info(info: Mapping[Any, Any]) -> dict[str, Any]:
     """A copy of `info`, down to its last list, if JSON can hold it."""
+    if not isinstance(info, Mapping):
+        raise TypeError(f"info must be a dict, got {checks.short(info)}.")
     for key, value in info.items():
         if not isinstance(key, str):
-            raise TypeError(f"info has the key {key!r}: keys must be text.")
+            raise TypeError(f"info has the key {checks.short(key)}: keys must be text.")
         try:
             json.dumps(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise TypeError(
-                f"info[{key!r}] cannot be saved ({error}): use text, numbers, lists and dicts."
+                f"info[{checks.short(key)}] cannot be saved ({error}): use text, numbers, lists and dicts."
             ) from None
     return deepcopy(dict(info))
 
 
 def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, ...]:
+    if not isinstance(factors, list | tuple):
+        raise TypeError(f"factors must be a list of matrices, one per axis, got {checks.short(factors)}.")
+    checks.require_flag(normalize, "normalize")
     if not 1 <= len(factors) <= checks.MAX_AXES:
         raise ValueError(f"A dictionary has 1 to {checks.MAX_AXES} factors, got {len(factors)}.")
     checked: list[Array] = []
@@ -307,13 +332,19 @@ def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, 
             if factor.dtype != checked[0].dtype:
                 raise TypeError(f"factors[{k}] is {factor.dtype}, but factors[0] is {checked[0].dtype}.")
         factor = array_namespace(factor).asarray(factor, copy=True)
-        factor = spheres.normalize(factor) if normalize else factor
+        factor = _normalized(factor) if normalize else factor
         violation = spheres.explain_violation(factor, _TOLERANCE)
         if violation:
             remedy = "" if normalize else ": pass normalize=True"
             raise ValueError(f"factors[{k}] must have unit columns, but {violation}{remedy}.")
         checked.append(factor)
     return tuple(checked)
+
+
+def _normalized(factor: AnyArray) -> AnyArray:
+    """Columns of unit length, whatever their lengths were."""
+    largest = largest_sizes(factor, axis=0)
+    return spheres.normalize(factor if are_workable(largest) else factor / largest)
 
 
 def _kronecker(left: AnyArray, right: Array) -> AnyArray:

@@ -12,3 +12,9 @@ class DictionaryFileError(ValueError):
 
 class ImageFileError(ValueError):
     """A file cannot be read as a picture or a volume."""
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for a sentence: ``a list``, ``an int``."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"

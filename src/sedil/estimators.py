@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import prod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
-from sedil.checks import patch_lengths, require_count, require_positive, require_unmasked
+from sedil.checks import (
+    as_real_array,
+    patch_lengths,
+    require_count,
+    require_flag,
+    require_positive,
+    require_unmasked,
+)
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
@@ -64,12 +72,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     random_state : int, numpy.random.RandomState or None
     progress : bool or callable, default False
         Of `fit`, as in `sedil.learn`.
-    engine, threads
+    engine, threads, dtype
         As in `sedil.learn`.
-    dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
-        and its own for any other array. Results come back in the precision of the input, or in float32 for
-        whole numbers.
 
     Attributes
     ----------
@@ -253,8 +257,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         ndarray of shape (n_samples, n_features) or (n_samples, *patch_shape)
         """
         check_is_fitted(self)
-        require_unmasked(X, "X")
-        codes = np.asarray(X)
+        codes = as_real_array(X, "X")
         if codes.ndim != 2 or codes.shape[1] != self._n_features_out:
             raise ValueError(
                 f"X must hold codes of shape (n_samples, {self._n_features_out}), got shape {codes.shape}."
@@ -324,18 +327,23 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         return patch_shape, choose_atoms(self.n_atoms, patch_shape)
 
     def _rng(self) -> np.random.Generator:
+        if isinstance(self.random_state, Integral):
+            require_count(self.random_state, "random_state", maximum=2**32 - 1)
+        if self.random_state is None:  # and the numbers that all share stay as they are
+            return np.random.default_rng()
         return np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         require_unmasked(X, "X")
-        if getattr(X, "ndim", 2) > 2:
+        if _sample_shape(X) is not None:
             X = np.asarray(X).reshape(X.shape[0], -1)
-        return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        with np.errstate(invalid="ignore"):  # scikit-learn adds up X to look for NaN
+            return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
     def _require_sample_shape(self, X: Any) -> None:
         """Blocks must have the shape of those in `fit`, or of a patch; rows are checked by scikit-learn."""
-        shape = tuple(getattr(X, "shape", ()))[1:]
-        if len(shape) > 1 and shape not in (self._sample_shape, self.dictionary_.patch_shape):
+        shape = _sample_shape(X)
+        if shape is not None and shape not in (self._sample_shape, self.dictionary_.patch_shape):
             expected = self._sample_shape if len(self._sample_shape) > 1 else self.dictionary_.patch_shape
             raise ValueError(f"X has samples of shape {shape}, but the model was fitted to {expected}.")
 
@@ -354,15 +362,16 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
 
     def _initial(self, patch_shape: tuple[int, ...], n_atoms: tuple[int, ...]) -> StartName | DictionaryLike:
         last = getattr(self, "dictionary_", None)
-        if not self.warm_start or last is None:
+        if last is None or not require_flag(self.warm_start, "warm_start"):
             return self.initial
         return last if (last.patch_shape, last.n_atoms) == (patch_shape, n_atoms) else self.initial
 
 
 def _sample_shape(X: Any) -> tuple[int, ...] | None:
     """Shape of one sample where X holds blocks, None where it holds rows."""
-    return tuple(X.shape[1:]) if getattr(X, "ndim", 2) > 2 else None
+    shape = getattr(X, "shape", ())
+    return tuple(shape[1:]) if isinstance(shape, tuple) and len(shape) > 2 else None
 
 
 def _half_energy(array: np.ndarray) -> float:
-    return 0.5 * float(np.sum(array**2, dtype=np.float64))
+    return 0.5 * float(np.sum(array.astype(np.float64) ** 2))

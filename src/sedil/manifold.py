@@ -34,7 +34,7 @@ class Point(NamedTuple):
 class ProductManifold(NamedTuple):
     """R^(codes) x S(h, a) x S(w, b) x ..., with one positive weight per block in the metric.
 
-    Paper: Eq. (23), (24), (27) and (30); there every weight is 1. `sedil.learning.metrics` says which
+    Paper: Eq. (23), (24), (27) and (30); there every weight is 1. `sedil.learning.defaults` says which
     weights are used and why. Weights change which direction is steepest; geodesics and transport
     do not depend on them.
     """
@@ -80,14 +80,6 @@ class Geodesic:
         per_axis = zip(self._circles, *tangents, strict=True)
         carried = [circles.carry(step, *arrays) for circles, *arrays in per_axis]
         return [tuple(arrays[k] for arrays in carried) for k in range(len(tangents))]
-
-
-class FixedFactors(ProductManifold):
-    """The same with the factors held where they are: only the codes move."""
-
-    def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
-        """Zero: they stay."""
-        return tuple(0 * factor for factor in factors)
 
 
 def negate(tangent: Point) -> Point:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sedil.checks import patch_lengths
 from sedil.files import write_picture
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def draw(
         four axes are drawn as their slices side by side, atoms of one axis as a bar code.
     zoom : size of one entry in pixels, at most.
     """
-    shape = tuple(signal_shape or dictionary.signal_shape)
+    shape = dictionary.signal_shape if signal_shape is None else patch_lengths(signal_shape, "signal_shape")
     if prod(shape) != prod(dictionary.patch_shape):
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {dictionary.patch_shape}.")
     height, width = _as_pictures(np.zeros((1, *shape), np.uint8)).shape[1:]

@@ -24,8 +24,8 @@ class PatchGrid:
     Parameters
     ----------
     image_shape, patch_shape : sequence of int, as long as each other
-    stride : int, default 1
-        Distance between neighbouring patches; at most the shortest side of a patch.
+    stride : int or sequence of int, default 1
+        Distance between neighbouring patches, along all axes or each; at most the side of a patch.
     shift : sequence of int below `stride`, optional
         Where the second patch of each axis begins, if not `stride` after the first: passes over an image with
         different shifts see different patches.
@@ -35,19 +35,19 @@ class PatchGrid:
         self,
         image_shape: Sequence[int],
         patch_shape: Sequence[int],
-        stride: int = 1,
+        stride: int | Sequence[int] = 1,
         shift: Sequence[int] | None = None,
     ) -> None:
-        self.image_shape, self.patch_shape, self.stride = tuple(image_shape), tuple(patch_shape), stride
-        if stride > min(self.patch_shape):
-            raise ValueError(
-                f"stride {stride} leaves gaps between patches of shape {self.patch_shape}: "
-                f"use at most {min(self.patch_shape)}."
-            )
+        self.image_shape, self.patch_shape = tuple(image_shape), tuple(patch_shape)
+        self.strides = (stride,) * len(self.image_shape) if isinstance(stride, int) else tuple(stride)
+        for apart, length in zip(self.strides, self.patch_shape, strict=True):
+            require_no_gaps(apart, (length,))
         first = (0,) * len(self.image_shape) if shift is None else shift
         self.corners = [
-            np.union1d(np.arange(begin, side - length + 1, stride), [0, side - length])
-            for begin, side, length in zip(first, self.image_shape, self.patch_shape, strict=True)
+            np.union1d(np.arange(begin, side - length + 1, apart), [0, side - length])
+            for begin, side, length, apart in zip(
+                first, self.image_shape, self.patch_shape, self.strides, strict=True
+            )
         ]
 
     @property
@@ -107,3 +107,12 @@ class PatchGrid:
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
         for number, offset in enumerate(offsets.tolist()):
             pixels[first + offset] += entries[:, number]
+
+
+def require_no_gaps(stride: int, patch_shape: Sequence[int]) -> None:
+    """Refuse patches so far apart that they leave pixels out."""
+    if stride > min(patch_shape):
+        raise ValueError(
+            f"stride {stride} leaves gaps between patches of shape {tuple(patch_shape)}: "
+            f"use at most {min(patch_shape)}."
+        )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sedil import mosaic
+from sedil.checks import short
 from sedil.dictionary import SeparableDictionary
 from sedil.learning.result import History
 from sedil.pretrained import DictionaryLike, as_dictionary
@@ -43,9 +44,10 @@ def plot_atoms(
     """
     given = as_dictionary(dictionary) if isinstance(dictionary, str | Path) else dictionary
     words = "a SeparableDictionary, a path, a shipped name"
+    _require_axes(ax)
     found = _part_of(given, "dictionary", SeparableDictionary, words)
     picture = mosaic.draw(found, signal_shape, zoom=1)
-    ax = ax or _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1]))
+    ax = _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1])) if ax is None else ax
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_axis_off()
     return ax
@@ -54,7 +56,7 @@ def plot_atoms(
 def plot_history(
     history: History | LearningResult | SeparableDictionaryLearning, *, ax: Axes | None = None
 ) -> Axes:
-    """Draw the cost and its terms over the iterations, on a logarithmic scale.
+    """Draw the cost and its terms over the iterations or batches, on a logarithmic scale.
 
     Parameters
     ----------
@@ -67,10 +69,11 @@ def plot_history(
     matplotlib Axes
     """
     records = _part_of(history, "history", History, "a History")
-    ax = ax or _new_axes(figsize=(6, 4))
+    _require_axes(ax)
+    ax = _new_axes(figsize=(6, 4)) if ax is None else ax
     for name in ("objective", "data", "sparsity", "coherence"):
         ax.semilogy(records["iteration"], records[name], label=name, lw=2 if name == "objective" else 1)
-    ax.set_xlabel("iteration")
+    ax.set_xlabel(records.unit)
     ax.set_ylabel("cost per patch")
     ax.legend()
     return ax
@@ -85,9 +88,16 @@ def _part_of(value: Any, name: str, kind: type[Part], words: str) -> Part:
             return part
     remedy = ": fit it first" if hasattr(value, "fit") else ""
     raise TypeError(
-        f"{name} must be {words}, a LearningResult or a fitted SeparableDictionaryLearning, got a "
-        f"{type(value).__name__}{remedy}."
+        f"{name} must be {words}, a LearningResult or a fitted SeparableDictionaryLearning, got "
+        f"{short(value)}{remedy}."
     )
+
+
+def _require_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be Axes of matplotlib, to draw into, got {short(ax)}.")
 
 
 def _new_axes(**kwargs: Any) -> Axes:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sedil.errors import kind_of
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress as RichProgress
@@ -73,8 +75,8 @@ def reporting(progress: ProgressOption, words: str) -> Iterator[Report]:
         yield progress
     else:
         raise TypeError(
-            f"progress must be True, False or a function that takes a sedil.progress.Progress, got a "
-            f"{type(progress).__name__}."
+            f"progress must be True, False or a function that takes a sedil.progress.Progress, got "
+            f"{kind_of(progress)}."
         )
 
 

@@ -86,10 +86,12 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
     xp = namespace(matrix)
     if not bool(xp.all(xp.isfinite(matrix))):
         return "it contains NaN or infinite entries"
-    error = xp.abs(_column_norms(matrix)[0, :] - 1)
+    with np.errstate(over="ignore"):  # lengths may be infinite
+        lengths = _column_norms(matrix)[0, :]
+    error = xp.abs(lengths - 1)
     worst = int(xp.argmax(error))
     if float(error[worst]) > tolerance:
-        length = float(_column_norms(matrix)[0, worst])
+        length = float(lengths[worst])
         return f"column {worst} " + (f"has length {length:.6g}, not 1" if length else "is zero")
     return None
 

@@ -15,6 +15,7 @@ from rich.text import Text
 from sedil import progress
 from sedil.errors import EXPECTED
 
+INTERRUPTED = 130  # exit code after Ctrl-C, by custom
 _TURNS_OF_DIRECTION = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
 
 
@@ -65,9 +66,15 @@ def bar(words: str) -> AbstractContextManager[progress.Report]:
 
 @contextmanager
 def clear_errors() -> Iterator[None]:
-    """Turn an expected error into one sentence and exit code 1; anything else is a bug and is shown whole."""
+    """Turn an expected error into one sentence and exit code 1; anything else is a bug and is shown whole.
+
+    Ctrl-C is told in a word.
+    """
     try:
         yield
+    except KeyboardInterrupt as error:
+        complaints.print("interrupted")
+        raise typer.Exit(INTERRUPTED) from error
     except EXPECTED as error:
         complain("error:", error)
         raise typer.Exit(1) from error

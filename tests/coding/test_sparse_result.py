@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 import sedil
 from random_things import training_patches
-from sedil.engines.fused import chunks
+from sedil.engines.fused import sparse_coding
 from sedil.engines.fused.kernels.nonzeros import take_nonzeros
 
 PATCHES = training_patches(70, (4, 3)).astype(np.float32)
@@ -32,7 +32,7 @@ SETTINGS = {
 @pytest.fixture
 def many_parts(monkeypatch):
     """Parts so small that the patches fill several, the last one not quite."""
-    monkeypatch.setattr(chunks, "_CHUNK", 32)
+    monkeypatch.setattr(sparse_coding, "_CHUNK", 32)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -106,7 +106,7 @@ def test_an_error_in_one_part_is_raised_and_does_not_hang(many_parts):
 
     def call():
         try:
-            chunks.in_sparse_rows(fail, DICTIONARY.factors, 70, threads=1)
+            sparse_coding.in_sparse_rows(fail, DICTIONARY.factors, 70, threads=1)
         except MemoryError as error:
             caught.append(error)
 

@@ -16,7 +16,7 @@ from fuzz.runner import run
 import sedil.engines.fused.kernels as package
 from random_things import unit_columns
 from sedil.engines.fused.kernels.blocks import Operator
-from sedil.engines.fused.kernels.decorators import Kernel
+from sedil.engines.fused.kernels.compilation import Kernel
 from sedil.engines.fused.kernels.nonzeros import take_nonzeros
 from sedil.engines.fused.kernels.support import Support, refit_codes
 from sedil.engines.fused.training import FusedTrainingSet
@@ -94,7 +94,7 @@ def test_guarded_copies_are_handed_out_once_and_copied_back():
 TOUCH = """
 import numpy as np
 from fuzz.guard_pages import guarded
-from sedil.engines.fused.kernels.decorators import kernel
+from sedil.engines.fused.kernels.compilation import kernel
 
 @kernel
 def entry(array, place):

@@ -15,8 +15,7 @@ from numba.extending import is_jitted
 
 import sedil
 import sedil.engines.fused.kernels as package
-from sedil.engines.fused.kernels.cache import KernelCache, digest_of_sources
-from sedil.engines.fused.kernels.decorators import Part, inner, kernel
+from sedil.engines.fused.kernels.compilation import KernelCache, Part, digest_of_sources, inner, kernel
 
 
 def all_values():
@@ -111,14 +110,14 @@ def test_a_change_in_another_file_is_seen(tmp_path):
 
 
 def test_digest_is_of_the_contents_and_names_of_all_files(tmp_path, monkeypatch):
-    from sedil.engines.fused.kernels import cache
+    from sedil.engines.fused.kernels import compilation
 
     def digest(**texts):
         for old in tmp_path.iterdir():
             old.unlink()
         for name, text in texts.items():
             (tmp_path / f"{name}.py").write_text(text)
-        monkeypatch.setattr(cache, "files", lambda name: tmp_path)
+        monkeypatch.setattr(compilation, "files", lambda name: tmp_path)
         return digest_of_sources.__wrapped__()
 
     plain = digest(one="a", other="b")

@@ -5,8 +5,8 @@ import pytest
 
 from random_things import SHAPES, dense, random_factors
 from sedil.engines.contract import Effort
-from sedil.engines.portable import fista as fista_module
-from sedil.engines.portable.lasso import LassoProblem, soft_threshold, squared_norm
+from sedil.engines.portable import l1
+from sedil.engines.portable.l1 import LassoProblem, soft_threshold, squared_norm
 
 N = 6
 GOLDEN = (1 + sqrt(5)) / 2
@@ -19,7 +19,7 @@ def problem(n_axes, seed=0):
 
 
 def fista(factors, patches, penalty, tolerance, max_iterations):
-    return fista_module.fista(LassoProblem(factors, patches, penalty), Effort(tolerance, max_iterations))
+    return l1.fista(LassoProblem(factors, patches, penalty), Effort(tolerance, max_iterations))
 
 
 def relative_gap(factors, patches, codes, penalty):
@@ -128,7 +128,7 @@ def test_first_iterations_are_those_of_beck_and_teboulle(n_iterations):
 def test_third_iteration_uses_the_momentum_0_2817(monkeypatch):
     """(t_2 - 1) / t_3 with t_2 = (1 + sqrt 5) / 2; with a step of 1 the code of one atom follows it."""
     assert (GOLDEN - 1) / ((1 + sqrt(1 + 4 * GOLDEN**2)) / 2) == pytest.approx(0.281753, abs=1e-6)
-    monkeypatch.setattr(fista_module, "squared_norm", lambda factors: 10.0)
+    monkeypatch.setattr(l1, "squared_norm", lambda factors: 10.0)
     factor, sample, penalty, step = np.ones((1, 1)), np.ones((1, 1)), 1e-9, 0.1
     first = step * (1 - penalty)
     second = first + step * (1 - first - penalty)

@@ -20,19 +20,16 @@ import sedil
 from sedil.arrays import pack, unpack
 from sedil.engines import choose_engine
 from sedil.engines.contract import Effort, PursuitCoding
-from sedil.engines.fused import chunks
+from sedil.engines.fused import sparse_coding
 from sedil.engines.fused.engine import ENGINE
 from sedil.engines.fused.kernels import blocks, compilation
 from sedil.engines.fused.kernels.cost import CostWorkspace
-from sedil.engines.fused.kernels.memory import WIDTH
-from sedil.engines.fused.l1 import MAX_LOOKS, Task, solve_rows
+from sedil.engines.fused.kernels.vectors import WIDTH
+from sedil.engines.fused.sparse_coding import MAX_LOOKS, Task, solve_rows
 from sedil.engines.fused.training import FusedTrainingSet, from_blocks, to_blocks
 from sedil.engines.portable import products
-from sedil.engines.portable.admm import admm
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem, admm, fista, refit
 from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
 from sedil.engines.portable.training import PortableTrainingSet
 from sedil.learning.conjugate_gradient import advance, start
 from sedil.learning.line_search import LineSearch
@@ -173,7 +170,7 @@ def test_descent_leaves_what_it_cannot_solve_to_fista(rng, monkeypatch):
     factors = random_factors([(4, 9), (4, 9)], rng)
     patches = flat(random_patches(factors, 40, rng))
     for name in ("MAX_LOOKS", "CROWDED_LOOKS"):
-        monkeypatch.setattr(f"sedil.engines.fused.l1.{name}", 1)
+        monkeypatch.setattr(f"sedil.engines.fused.sparse_coding.{name}", 1)
     found = solve_l1(factors, patches, 0.1, 1e-3, 2000, solver="descent")
     assert found.relative_gap.max() < 1e-3
     assert found.n_iterations.max() > 1  # descent takes one look at most
@@ -410,8 +407,8 @@ def test_a_long_run_of_compiled_kernels_is_not_taken_for_compilation(monkeypatch
         entered.append(kernel)
         return announced(kernel)
 
-    monkeypatch.setattr(compilation, "announced", counting)
-    monkeypatch.setattr(chunks, "_CHUNK", 32)
+    monkeypatch.setattr(sparse_coding, "announced", counting)
+    monkeypatch.setattr(sparse_coding, "_CHUNK", 32)
     patches = np.random.default_rng(0).standard_normal((90, 4)).astype(np.float32)
     solve_l1([np.eye(4, dtype=np.float32)], patches, 0.5, 1e-3, 100, solver=solver, threads=1)
     assert len(entered) == 3  # once a chunk, and not once around all of them

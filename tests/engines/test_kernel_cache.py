@@ -9,7 +9,7 @@ import pytest
 from numba.core import caching
 
 from sedil.engines.fused.kernels.cache import KernelCache, KernelFiles
-from sedil.engines.fused.kernels.decorators import kernel
+from sedil.engines.fused.kernels.compilation import kernel
 
 KEY = ("types", ("processor", "features"))
 

@@ -7,14 +7,14 @@ import sys
 SCRIPT = """
 import llvmlite.binding as binding
 features, binding.get_host_cpu_features = binding.get_host_cpu_features, dict
-from sedil.engines.fused.kernels import memory, tile
+from sedil.engines.fused.kernels import tiles, vectors
 binding.get_host_cpu_features = features  # Numba asks as well
-assert (memory.LANES, tile.COLUMNS, memory.WIDTH) == (8, 16, 32)
+assert (vectors.LANES, tiles.COLUMNS, vectors.WIDTH) == (8, 16, 32)
 
 import numpy as np
 from sedil.engines import fused
 from sedil.engines.contract import Effort, L1Problem
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem
 from sedil.arrays import pack
 
 rng = np.random.default_rng(0)

@@ -8,11 +8,7 @@ import sedil
 from random_things import SHAPES, random_dictionary, training_patches, unit_columns
 from sedil.arrays import pack
 from sedil.engines.contract import Effort, PursuitCoding
-from sedil.engines.portable.admm import admm
-from sedil.engines.portable.fista import CHECK_EVERY, fista
-from sedil.engines.portable.lasso import LassoProblem
-from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
+from sedil.engines.portable.l1 import FISTA_CHECK, LassoProblem, admm, fista, refit
 
 
 def test_admm_takes_fewer_iterations_than_fista_for_large_penalties():
@@ -30,8 +26,8 @@ def test_warm_start_at_the_solution_is_done_at_the_first_look(n_axes):
     # smaller than asked for below: FISTA may lose a little at first
     cold = fista(problem, Effort(1e-8, 10000))
     warm = fista(problem, Effort(1e-6, 10000), initial=cold.codes)
-    assert cold.n_iterations > CHECK_EVERY
-    assert warm.n_iterations == CHECK_EVERY
+    assert cold.n_iterations > FISTA_CHECK
+    assert warm.n_iterations == FISTA_CHECK
     assert_allclose(warm.codes, cold.codes, atol=1e-2)
 
 

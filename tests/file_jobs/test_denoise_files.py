@@ -17,16 +17,6 @@ from sedil.image_files import reading_errors
 FAST = DenoiseSettings(sigma=10.0, dictionary=odct((4, 4), (4, 4)), stride=4)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, rng):
-    """A working folder with two small pictures."""
-    monkeypatch.chdir(tmp_path)
-    Path("photos").mkdir()
-    for name, side in {"a.png": 16, "b.png": 32}.items():
-        Image.fromarray(rng.integers(90, 160, (side, side), dtype=np.uint8)).save(f"photos/{name}")
-    return tmp_path
-
-
 def paths(*names):
     return [Path(name) for name in names]
 
@@ -35,7 +25,7 @@ def tell_nobody(progress):
     pass
 
 
-def test_one_bad_file_does_not_stop_the_others(folder):
+def test_one_bad_file_does_not_stop_the_others(folder_of_two):
     Path("photos/aa.png").write_bytes(b"bad")
     jobs = plan_several([*paths("photos", "gone.png", "photos.dat")], Path("clean"), None, False)
     outcomes = {outcome.job.source.name: outcome for outcome in denoise_files(jobs, FAST, tell_nobody)}
@@ -48,7 +38,7 @@ def test_one_bad_file_does_not_stop_the_others(folder):
     assert sorted(os.listdir("clean")) == ["a.png", "b.png"]
 
 
-def test_progress_runs_over_all_files_by_their_size(folder):
+def test_progress_runs_over_all_files_by_their_size(folder_of_two):
     Path("photos/aa.png").write_bytes(b"bad")
     seen = []
     jobs = plan_several(paths("photos"), Path("clean"), None, False)
@@ -61,7 +51,7 @@ def test_progress_runs_over_all_files_by_their_size(folder):
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_full_disk_stops_the_work(folder, monkeypatch, number):
+def test_full_disk_stops_the_work(folder_of_two, monkeypatch, number):
     def full(path, content):
         raise OSError(f"Cannot write {path}.") from OSError(number, "full")
 
@@ -70,7 +60,7 @@ def test_full_disk_stops_the_work(folder, monkeypatch, number):
     assert [outcome.job.source.name for outcome in denoise_files(jobs, FAST, tell_nobody)] == ["a.png"]
 
 
-def test_results_that_cannot_be_written_are_refused_before_the_work(folder):
+def test_results_that_cannot_be_written_are_refused_before_the_work(folder_of_two):
     with pytest.raises(OSError, match=r"Cannot write out\.xbm: cannot write mode L as XBM"):
         open_file(plan_one(Path("photos/a.png"), Path("out.xbm"), None, False))
     Image.fromarray(np.ones((8, 9000), np.uint8)).save("wide.png")
@@ -81,7 +71,7 @@ def test_results_that_cannot_be_written_are_refused_before_the_work(folder):
         open_file(job)
 
 
-def test_memory_is_reckoned_with_what_denoising_takes(folder, monkeypatch):
+def test_memory_is_reckoned_with_what_denoising_takes(folder_of_two, monkeypatch):
     monkeypatch.setattr(reading_errors, "usable_memory", lambda: 20 * 16 * 16)
     job = plan_one(Path("photos/a.png"), Path("out.png"), None, False)
     with pytest.raises(ValueError, match=r"a\.png has 16 x 16 pixels, which take about .* cut it into parts"):
@@ -90,7 +80,7 @@ def test_memory_is_reckoned_with_what_denoising_takes(folder, monkeypatch):
     assert open_file(job).content.pixels.shape == (16, 16)
 
 
-def test_picture_without_noise_stays_as_it_is(folder):
+def test_picture_without_noise_stays_as_it_is(folder_of_two):
     flat = np.full((20, 20), 7, np.uint8)
     Image.fromarray(flat).save("flat.png")
     opened = open_file(plan_one(Path("flat.png"), Path("out.png"), None, False))
@@ -101,7 +91,7 @@ def test_picture_without_noise_stays_as_it_is(folder):
         np.testing.assert_array_equal(np.asarray(picture), flat)
 
 
-def test_threads_are_passed_on(folder, monkeypatch):
+def test_threads_are_passed_on(folder_of_two, monkeypatch):
     given = []
     monkeypatch.setattr(module, "denoise", lambda image, *_, threads, **__: given.append(threads) or image)
     jobs = plan_several(paths("photos"), Path("clean"), None, False)
@@ -110,7 +100,7 @@ def test_threads_are_passed_on(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, bool])
-def test_comparison_of_volumes_of_any_type_has_their_contrast(folder, dtype):
+def test_comparison_of_volumes_of_any_type_has_their_contrast(folder_of_two, dtype):
     """The difference of the ends of an integer type does not fit into it."""
     volume = np.full((4, 8, 9), np.iinfo(dtype).min if dtype is not bool else False, dtype)
     volume[:, :, 4:] = np.iinfo(dtype).max if dtype is not bool else True

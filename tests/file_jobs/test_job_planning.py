@@ -1,28 +1,17 @@
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from sedil.file_jobs.job_planning import FileJob, plan_one, plan_several
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, rng):
-    """A working folder with two small pictures."""
-    monkeypatch.chdir(tmp_path)
-    Path("photos").mkdir()
-    for name, side in {"a.png": 16, "b.png": 32}.items():
-        Image.fromarray(rng.integers(90, 160, (side, side), dtype=np.uint8)).save(f"photos/{name}")
-    return tmp_path
-
-
 def paths(*names):
     return [Path(name) for name in names]
 
 
-def test_one_file_goes_to_the_name_or_into_the_folder_given(folder):
+def test_one_file_goes_to_the_name_or_into_the_folder_given(folder_of_two):
     source = Path("photos/a.png")
     assert plan_one(source, Path("out.png"), None, False) == FileJob(source, Path("out.png"), None)
     Path("clean").mkdir()
@@ -30,15 +19,15 @@ def test_one_file_goes_to_the_name_or_into_the_folder_given(folder):
     assert plan_one(source, Path("clean"), Path("both"), False).outputs == paths("clean/a.png", "both/a.png")
 
 
-def test_several_files_keep_their_names_in_a_new_folder(folder):
+def test_several_files_keep_their_names_in_a_new_folder(folder_of_two):
     jobs = plan_several(paths("photos/b.png", "photos/a.png"), Path("clean"), None, False)
     assert [job.target for job in jobs] == paths("clean/b.png", "clean/a.png")
     assert list(Path("clean").iterdir()) == []
 
 
-def test_folders_and_files_are_mixed(folder):
+def test_folders_and_files_are_mixed(folder_of_two):
     Image.new("L", (9, 9)).save("c.png")
-    (folder / "photos/sub").mkdir()
+    (folder_of_two / "photos/sub").mkdir()
     Image.new("L", (9, 9)).save("photos/sub/d.png")
     Image.new("L", (9, 9)).save("photos/.hidden.png")
     jobs = plan_several(paths("photos", "c.png"), Path("clean"), Path("both"), False)
@@ -88,7 +77,7 @@ def test_folders_and_files_are_mixed(folder):
         (["empty"], "clean", None, "The folder empty holds no images"),
     ],
 )
-def test_paths_that_will_not_do_are_refused_before_the_work(folder, given, output, compare, message):
+def test_paths_that_will_not_do_are_refused_before_the_work(folder_of_two, given, output, compare, message):
     Path("a.txt").touch()
     Path("empty").mkdir()
     Path("full").mkdir()
@@ -98,32 +87,32 @@ def test_paths_that_will_not_do_are_refused_before_the_work(folder, given, outpu
         plan_several(paths(*given), Path(output), compare and Path(compare), False)
 
 
-def test_noisy_pictures_are_never_overwritten(folder):
+def test_noisy_pictures_are_never_overwritten(folder_of_two):
     Path("links").mkdir()
-    Path("links/b.png").symlink_to(folder / "photos/b.png")
+    Path("links/b.png").symlink_to(folder_of_two / "photos/b.png")
     with pytest.raises(FileExistsError, match=r"links/b\.png is the noisy picture itself"):
         plan_several(paths("photos"), Path("links"), None, True)
     with pytest.raises(FileExistsError, match=r"links/b\.png is the noisy picture itself"):
         plan_one(Path("photos/b.png"), Path("out.png"), Path("links/b.png"), True)
 
 
-def test_result_and_comparison_of_one_file_have_different_names(folder):
+def test_result_and_comparison_of_one_file_have_different_names(folder_of_two):
     with pytest.raises(FileExistsError, match=r"out\.png would be both the result and the comparison"):
         plan_one(Path("photos/a.png"), Path("out.png"), Path("photos/../out.png"), True)
 
 
-def test_existing_files_are_replaced_if_that_is_wanted(folder):
+def test_existing_files_are_replaced_if_that_is_wanted(folder_of_two):
     Path("out.png").touch()
     assert plan_one(Path("photos/a.png"), Path("out.png"), None, True).target == Path("out.png")
 
 
-def test_folder_that_exists_may_be_called_like_a_file(folder):
+def test_folder_that_exists_may_be_called_like_a_file(folder_of_two):
     Path("x.png").mkdir()
     jobs = plan_several(paths("photos"), Path("x.png"), None, False)
     assert jobs[0].target == Path("x.png/a.png")
 
 
-def test_results_inside_the_folder_are_not_taken_for_pictures(folder):
+def test_results_inside_the_folder_are_not_taken_for_pictures(folder_of_two):
     for _ in range(2):
         jobs = plan_several(paths("photos"), Path("photos/clean"), Path("photos/both"), True)
         assert [job.source for job in jobs] == paths("photos/a.png", "photos/b.png")
@@ -131,7 +120,7 @@ def test_results_inside_the_folder_are_not_taken_for_pictures(folder):
             path.touch()
 
 
-def test_pictures_of_one_name_in_different_folders_stay_apart(folder):
+def test_pictures_of_one_name_in_different_folders_stay_apart(folder_of_two):
     Path("photos/sub").mkdir()
     Image.new("L", (9, 9)).save("photos/sub/a.png")
     jobs = plan_several(paths("photos"), Path("clean"), None, False)
@@ -139,7 +128,7 @@ def test_pictures_of_one_name_in_different_folders_stay_apart(folder):
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_result_before_the_picture_is_told_apart_from_a_result_that_exists(folder, force):
+def test_result_before_the_picture_is_told_apart_from_a_result_that_exists(folder_of_two, force):
     with pytest.raises(
         FileNotFoundError, match=r"no file clean\.png, but photos/a\.png is there: IN comes first"
     ):

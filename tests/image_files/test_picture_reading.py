@@ -9,10 +9,9 @@ from PIL import ExifTags, Image, ImageCms
 from PIL.PngImagePlugin import putchunk
 
 from sedil.errors import ImageFileError
-from sedil.image_files import picture_reading, reading_errors
+from sedil.image_files import picture_files, reading_errors
 from sedil.image_files.grey_images import read_grey
-from sedil.image_files.picture_reading import picture_shape, read_picture
-from sedil.image_files.picture_writing import encode
+from sedil.image_files.picture_files import encode, picture_shape, read_picture
 from sedil.image_files.volume_files import read_volume
 
 LEVELS = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
@@ -330,7 +329,7 @@ def test_memory_error_while_decoding_is_told(tmp_path, monkeypatch):
     def refuse(picture):
         raise MemoryError
 
-    monkeypatch.setattr(picture_reading, "_upright", refuse)
+    monkeypatch.setattr(picture_files, "_upright", refuse)
     with pytest.raises(ImageFileError, match=r"p\.png cannot be read as an image: it does not fit into memo"):
         read_picture(tmp_path / "p.png")
 
@@ -359,7 +358,7 @@ def test_limit_is_back_after_a_failure(tmp_path, monkeypatch):
 def test_pictures_beyond_the_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
     Image.fromarray(np.zeros((3000, 4000), np.uint8)).save(tmp_path / "large.png")
     monkeypatch.setattr(reading_errors, "usable_memory", lambda: 50_000_000)
-    monkeypatch.setattr(picture_reading, "_plain", None)
+    monkeypatch.setattr(picture_files, "_plain", None)
     message = (
         r"large\.png has 3,000 x 4,000 pixels, which take about 0\.1 GB of memory, and this process may use "
         r"0\.1 GB: cut it into parts\."

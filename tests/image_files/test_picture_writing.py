@@ -7,8 +7,8 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
-from sedil.image_files import picture_writing
-from sedil.image_files.picture_writing import conform, encode
+from sedil.image_files import picture_files
+from sedil.image_files.picture_files import conform, encode
 
 GREY8 = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
 DEEP = np.arange(2 * 3 * 4, dtype=np.uint16).reshape(2, 3, 4) * 2731 + 77
@@ -186,6 +186,6 @@ def test_camera_facts_that_cannot_be_written_are_left_out(monkeypatch):
     def refuse(exif):
         raise struct.error("required argument is not an integer")
 
-    monkeypatch.setattr(picture_writing, "_without_layout", refuse)
+    monkeypatch.setattr(picture_files, "_without_layout", refuse)
     with Image.open(BytesIO(encode("a.tif", GREY8, exif=b"Exif\0\0"))) as picture:
         np.testing.assert_array_equal(np.asarray(picture), GREY8)

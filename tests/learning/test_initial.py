@@ -95,9 +95,9 @@ def test_given_dictionary_of_other_sizes_is_refused(rng):
         ("zeros", "There is no file zeros, nor a shipped dictionary of that name: these are separable-8x8"),
         ("", "There is no file"),
         (None, "got a NoneType"),
-        (3, "got a int"),
+        (3, "got an int"),
         ([np.eye(3)], "got a list"),
-        (np.eye(3), "got a ndarray"),
+        (np.eye(3), "got an ndarray"),
     ],
 )
 def test_unknown_start_lists_the_known_ones(start, came):

@@ -6,8 +6,8 @@ import pytest
 
 import sedil
 from random_things import training_patches
-from sedil.learning.interrupt import Interruption
 from sedil.learning.result import StopReason
+from sedil.learning.run import Interruption
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from sedil import cli
-from sedil.commands import reproduce_command as commands
+from sedil.commands import study_commands as commands
 from sedil_studies.faces.data import FILE as FACES_FILE
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING
@@ -155,7 +155,8 @@ print([name for name in sys.modules if name.partition(".")[0] == "sedil_studies"
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
-def test_progress_goes_to_standard_error_and_ends_at_100_percent(five_images, tmp_path):
+def test_progress_goes_to_standard_error_and_ends_at_100_percent(five_images, monkeypatch):
+    monkeypatch.setattr("sedil_studies.harness.meter.is_seen", lambda: True)
     result = reproduce("inpainting", "--data", five_images, "--quick", "--threads", 1)
     assert result.stdout == (
         "ran          3 fillings\n"

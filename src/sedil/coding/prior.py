@@ -25,7 +25,7 @@ from array_api_compat import device as device_of
 from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
-from sedil.engines.portable.lasso import dot
+from sedil.engines.portable.l1 import dot, ratio
 
 Operator = Callable[[Array], Array]
 
@@ -165,16 +165,10 @@ def _conjugate_gradients(
             break
         downhill = precondition(residual)
         new_slope = dot(residual, downhill)
-        direction = downhill + _ratio(new_slope, slope, active) * direction
+        direction = downhill + ratio(new_slope, slope, active) * direction
         slope = new_slope
         image = system(direction)
-        size = _ratio(slope, dot(direction, image), active)
+        size = ratio(slope, dot(direction, image), active)
         solution = solution + size * direction
         residual = residual - size * image
     return solution
-
-
-def _ratio(top: AnyArray, bottom: Array, where: Array) -> AnyArray:
-    """The quotient where it is wanted, zero elsewhere."""
-    xp = array_namespace(top)
-    return xp.where(where, top / xp.where(where, bottom, xp.ones_like(bottom)), xp.zeros_like(top))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import ldexp, prod
 from typing import Any, get_args
 from warnings import warn
 
@@ -11,7 +11,15 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array, in_precision, is_same_kind
+from sedil.arrays import (
+    AnyArray,
+    Array,
+    exponent_to_work_in,
+    in_precision,
+    is_same_kind,
+    largest_size,
+    times_power_of_two,
+)
 from sedil.choices import CodingMethod, Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
@@ -20,6 +28,10 @@ from sedil.pretrained import DictionaryLike, as_dictionary
 
 METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
+_FAR = 100.0  # times the cost of the zero code
+_LARGEST = 2.0**100  # penalty or error that is computed with: beyond it nothing is coded at all
+# Penalties whose squares are still numbers: patches that these let through have a length.
+_SMALLEST = {"float32": 2.0**-60, "float64": 2.0**-500}
 REFIT_ITERATIONS = 30  # far more than the small supports need
 
 
@@ -112,16 +124,22 @@ def sparse_code(
     >>> codes.shape, (codes @ dictionary.as_matrix().T).shape
     ((5, 256), (5, 64))
     """
-    samples = checks.as_working_array(patches, "patches", dtype)
-    dictionary = _in_kind_of(samples, as_dictionary(dictionary))
+    samples = checks.as_real_array(patches, "patches")
+    dictionary = as_dictionary(dictionary)
     checks.require_patch_shape(samples, dictionary.patch_shape)
     checks.require_choice(method, "method", METHODS)
     checks.require_threads(threads)
+    checks.require_flag(sparse, "sparse")
     if mask is not None:
         mask = checks.require_mask(mask, samples)
         xp = array_namespace(samples)
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
+    # Codes are as large as patches and penalties are: those of a power of two of all are that power of theirs.
+    exponent = exponent_to_work_in(largest_size(samples))
+    samples = times_power_of_two(samples, exponent)
+    samples = checks.in_working_precision(samples, "patches", checks.working_precision(dtype, patches))
+    dictionary = _in_kind_of(samples, dictionary)
     if sparse and not isinstance(samples, np.ndarray):
         raise TypeError("sparse=True needs NumPy arrays: convert the patches, or leave it out.")
     chosen = choose_engine(engine, samples, dictionary.n_atoms)
@@ -129,12 +147,16 @@ def sparse_code(
     stack = _stacked(samples, dictionary.patch_shape)
     how: dict[str, Any] = {"sparse": sparse, "threads": threads}
     if method == "pursuit":
-        coding = _checked_pursuit(dictionary, max_error, max_atoms, mask)
+        coding = _checked_pursuit(dictionary, max_error, max_atoms, mask, exponent)
         codes = chosen.pursue(dictionary.factors, stack, coding, **how)
     else:
-        problem = _checked_problem(dictionary, stack, leading, penalty, method, weights, mask, initial)
+        thresholds = _checked_thresholds(dictionary, penalty, weights, method, exponent)
+        problem = _problem(dictionary, stack, thresholds, mask)
+        if initial is not None:
+            first = _checked_initial(dictionary, initial, leading, exponent)
+            problem = problem._replace(initial=_not_far_off(dictionary, problem, first))
         effort = Effort(
-            checks.require_positive(tolerance, "tolerance"),
+            min(checks.require_positive(tolerance, "tolerance"), _LARGEST),
             checks.require_count(max_iterations, "max_iterations", minimum=1),
         )
         by = _choose_solver(solver, chosen, dictionary.n_atoms, mask is not None)
@@ -144,9 +166,22 @@ def sparse_code(
         codes = result.codes
     wanted = checks.floating_dtype(patches)
     if sparse:
-        return codes.astype(wanted, copy=False)
-    shape = (*leading, *dictionary.n_atoms)
-    return array_namespace(codes).reshape(in_precision(codes, wanted), shape)
+        codes = _in_own_units(codes.astype(wanted, copy=False), exponent)
+        _require_representable(codes.data)
+        return codes
+    codes = _in_own_units(in_precision(codes, wanted), exponent)
+    _require_representable(codes)
+    return array_namespace(codes).reshape(codes, (*leading, *dictionary.n_atoms))
+
+
+def _in_own_units(codes: Any, exponent: int) -> Any:
+    with np.errstate(over="ignore", under="ignore"):
+        return times_power_of_two(codes, -exponent)
+
+
+def _require_representable(codes: Array) -> None:
+    if not checks.is_finite(codes):
+        raise ValueError(f"Codes of patches as large as these are beyond {codes.dtype}: rescale the patches.")
 
 
 def _in_kind_of(samples: Array, dictionary: SeparableDictionary) -> SeparableDictionary:
@@ -163,30 +198,67 @@ def _stacked(samples: AnyArray, shape: Sequence[int]) -> AnyArray:
     return xp.reshape(samples, (prod(samples.shape[: samples.ndim - len(shape)]), *shape))
 
 
-def _checked_problem(
-    dictionary: SeparableDictionary,
-    stack: Array,
-    leading: tuple[int, ...],
-    penalty: float | None,
-    method: str,
-    weights: Any,
-    mask: Array | None,
-    initial: Any,
-) -> L1Problem:
+def _checked_thresholds(
+    dictionary: SeparableDictionary, penalty: float | None, weights: Any, method: str, exponent: int
+) -> float | Array:
+    """What each coefficient costs, in the units that are computed in."""
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
-    penalty = checks.require_positive(penalty, "penalty")
+    scaled = _scaled(checks.require_positive(penalty, "penalty"), exponent)
     weights = _checked_weights(dictionary, weights)
+    if weights is None:
+        least, thresholds = scaled, scaled
+    else:
+        xp = array_namespace(weights)
+        thresholds = xp.clip(scaled * weights, max=_LARGEST)
+        least = float(xp.min(thresholds))
+    if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
+        raise ValueError(
+            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code large "
+            f"and small patches apart."
+        )
+    return thresholds
+
+
+def _problem(
+    dictionary: SeparableDictionary, stack: Array, thresholds: float | Array, mask: Array | None
+) -> L1Problem:
     known = None
     if mask is not None:
         known = array_namespace(stack).astype(~_stacked(mask, dictionary.patch_shape), stack.dtype)
-    return L1Problem(
-        dictionary.factors,
-        stack,
-        penalty if weights is None else penalty * weights,
-        known,
-        _checked_initial(dictionary, initial, leading),
-    )
+    return L1Problem(dictionary.factors, stack, thresholds, known)
+
+
+def _scaled(value: float, exponent: int) -> float:
+    """A number times a power of two; what is beyond all patches stays there, and within float32."""
+    try:
+        return min(ldexp(value, exponent), _LARGEST)
+    except OverflowError:
+        return _LARGEST
+
+
+def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: AnyArray) -> AnyArray:
+    """Codes to start from, zero in place of those that cost far more than it.
+
+    From there the solution is out of reach: float32 no longer sees the patch beside the code.
+    """
+    xp = array_namespace(initial)
+    axes = tuple(range(1, initial.ndim))
+    with np.errstate(over="ignore", invalid="ignore"):
+        synthesize = choose_engine(None, initial, dictionary.n_atoms).synthesize
+        residual = dictionary.apply(synthesize, initial) - problem.patches
+        if problem.known is not None:
+            residual = residual * problem.known
+        price = xp.sum(xp.astype(problem.thresholds * xp.abs(initial), xp.float64), axis=axes)
+        # What is not a number is far, too.
+        is_far = ~(_energy(residual) + price <= _FAR * _energy(problem.patches))
+    return xp.where(xp.reshape(is_far, (-1, *(1 for _ in axes))), xp.zeros_like(initial), initial)
+
+
+def _energy(patches: Array) -> Any:
+    """Half the squared length of each."""
+    xp = array_namespace(patches)
+    return xp.sum(xp.astype(patches, xp.float64) ** 2, axis=tuple(range(1, patches.ndim))) / 2
 
 
 def _choose_solver(solver: Solver | None, engine: Engine, n_atoms: Sequence[int], masked: bool) -> Solver:
@@ -223,7 +295,11 @@ def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
 
 
 def _checked_pursuit(
-    dictionary: SeparableDictionary, max_error: float | None, max_atoms: int | None, mask: Array | None
+    dictionary: SeparableDictionary,
+    max_error: float | None,
+    max_atoms: int | None,
+    mask: Array | None,
+    exponent: int,
 ) -> PursuitCoding:
     if mask is not None:
         raise ValueError('method="pursuit" cannot take a mask: use "l1" or "refit".')
@@ -232,7 +308,7 @@ def _checked_pursuit(
     max_error = checks.require_positive(max_error, "max_error", zero_allowed=True)
     n_entries = prod(dictionary.patch_shape)
     limit = max(n_entries // 2, 1) if max_atoms is None else checks.require_count(max_atoms, "max_atoms", 1)
-    return PursuitCoding(max_error, min(limit, n_entries, prod(dictionary.n_atoms)))
+    return PursuitCoding(_scaled(max_error, exponent), min(limit, n_entries, prod(dictionary.n_atoms)))
 
 
 def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | None:
@@ -248,12 +324,31 @@ def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | N
     return weights
 
 
-def _checked_initial(dictionary: SeparableDictionary, initial: Any, leading: tuple[int, ...]) -> Array | None:
-    if initial is None:
-        return None
-    initial = dictionary.own_array(initial, "initial")
+def _checked_initial(
+    dictionary: SeparableDictionary, initial: Any, leading: tuple[int, ...], exponent: int
+) -> Array:
+    """Codes to start from, in the units that are computed in; what is beyond these is infinite."""
+    initial = checks.as_real_array(initial, "initial")
     expected = (*leading, *dictionary.n_atoms)
     if tuple(initial.shape) != expected:
         raise ValueError(f"initial must be codes of shape {expected}, got shape {tuple(initial.shape)}.")
     checks.require_finite(initial, "initial")
-    return _stacked(initial, dictionary.n_atoms)
+    if exponent:
+        with np.errstate(over="ignore", under="ignore"):
+            initial = times_power_of_two(in_precision(initial, "float64"), exponent)
+    return _stacked(dictionary.own_array(initial, "initial"), dictionary.n_atoms)
+
+
+def quick_codes(
+    factors: Sequence[Array],
+    patches: AnyArray,
+    thresholds: float | Array,
+    effort: Effort,
+    known: Array | None = None,
+) -> AnyArray:
+    """Codes (n, *n_atoms) of patches (n, *patch_shape) by FISTA, in one thread. Paper: Eq. (34), (35).
+
+    Arguments as in `sedil.engines.contract.L1Problem`.
+    """
+    engine = choose_engine(None, patches, [factor.shape[1] for factor in factors])
+    return engine.solve_l1(L1Problem(factors, patches, thresholds, known), effort, threads=1).codes

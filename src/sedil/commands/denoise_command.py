@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from sedil.choices import CodingMethod
-from sedil.commands.failures import Failures
-from sedil.commands.options import Dictionary, Force, Threads
+from sedil.choices import DenoisingMethod
+from sedil.commands.common import Dictionary, Failures, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -34,9 +33,11 @@ sedil denoise noisy.png clean.png --compare both.png
 
 sedil denoise a.png b.tif c.jpg clean/
 
-sedil denoise photos/ clean/ --stride 2
+sedil denoise photos/ clean/ --method quick
 
 sedil denoise head.nii.gz clean.nii.gz --sigma 20
+
+sedil denoise clip.tif clean.tif --time-axis 0
 """
 
 
@@ -59,8 +60,21 @@ def denoise(
         ),
     ] = None,
     dictionary: Dictionary = None,
-    method: Annotated[CodingMethod, typer.Option(help="How patches are coded.")] = "refit",
-    stride: Annotated[int, typer.Option(min=1, help="Distance of patches: 2 is four times faster.")] = 1,
+    method: Annotated[
+        DenoisingMethod | None,
+        typer.Option(
+            help="groups, the default: alike patches together, the best picture. quick: each patch on its own, "
+            "the default with a dictionary. l1 and pursuit: other ways to code a patch."
+        ),
+    ] = None,
+    stride: Annotated[
+        int | None,
+        typer.Option(min=1, help="Distance of patches or groups: larger is faster.", show_default=False),
+    ] = None,
+    time_axis: Annotated[
+        int | None,
+        typer.Option(help="For a clip: the axis along which its frames lie, 0 for the pages of a TIFF."),
+    ] = None,
     compare: Annotated[
         Path | None,
         typer.Option(
@@ -94,7 +108,7 @@ def denoise(
         if sigma is not None:
             require_positive(sigma, "sigma")
         loaded = None if dictionary is None else as_dictionary(dictionary)
-        settings = DenoiseSettings(sigma, loaded, method, stride, threads)
+        settings = DenoiseSettings(sigma, loaded, method, stride, time_axis, threads)
         if len(images) == 1 and not images[0].is_dir():
             _denoise_one(plan_one(images[0], output, compare, force), settings)
         else:

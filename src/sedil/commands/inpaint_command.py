@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sedil.commands.options import Dictionary, Force, Threads
+from sedil.commands.common import Dictionary, Force, Threads
 from sedil.terminal import bar, clear_errors, console
 
 EXAMPLES = """Example:

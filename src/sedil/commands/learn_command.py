@@ -11,9 +11,7 @@ import typer
 
 import sedil
 from sedil.choices import PresetName, StartName
-from sedil.commands.failures import Failures
-from sedil.commands.options import Force, Threads
-from sedil.commands.output_paths import is_among, require_usable, require_usable_picture
+from sedil.commands.common import Failures, Force, Threads, is_among, require_usable, require_usable_picture
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -223,8 +221,10 @@ def _output_paths(
     """Where dictionary and picture go, once it is sure that they can be written there."""
     if output.is_dir():
         raise IsADirectoryError(f"{output} is a folder: give the name of a file.")
-    if output.suffix != ".npz":
-        output = output.with_name(output.name + ".npz")
+    if output.suffix not in ("", ".npz"):
+        name = output.with_suffix(".npz")
+        raise ValueError(f"{output} is not the name of a dictionary, which is an .npz file: use {name}.")
+    output = output.with_suffix(".npz")
     picture = picture or output.with_suffix(".png")
     for path in (output, picture):
         if is_among(path, images):

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sedil
-from sedil.commands.options import SHIPPED
-from sedil.commands.output_paths import is_among, require_usable_picture
+from sedil.commands.common import SHIPPED, is_among, require_usable_picture
 from sedil.terminal import clear_errors, console
 
 if TYPE_CHECKING:

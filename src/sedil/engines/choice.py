@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Literal, get_args
 
 from sedil.arrays import Array
+from sedil.checks import short
 from sedil.engines.contract import Engine
 
 # Packages here whose `ENGINE` keeps the contract, the most wanted first. The last one takes all arrays.
@@ -28,13 +29,18 @@ def choose_engine(
     """
     if name is None:
         return next(engine for engine in map(_load, ENGINES) if engine.suits(array, n_atoms, masked))
-    if not isinstance(name, str) or name not in ENGINES:
-        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))} or None, got {name!r}.")
-    engine = _load(name)
+    engine = _load(require_engine(name))
     refusal = engine.refusal(array, masked)
     if refusal:
         raise ValueError(refusal)
     return engine
+
+
+def require_engine(name: EngineName) -> EngineName:
+    """The name of an engine."""
+    if not isinstance(name, str) or name not in ENGINES:
+        raise ValueError(f"engine must be one of {', '.join(map(repr, ENGINES))} or None, got {short(name)}.")
+    return name
 
 
 def _load(name: str) -> Engine:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
 from sedil.arrays import Array
+from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Box, PatchGrid
 
 Solver = Literal["fista", "admm", "descent"]
@@ -139,6 +140,38 @@ class BoxPlan(NamedTuple):
 
     patches_per_box: int
     n_threads: int
+
+
+class Groups(NamedTuple):
+    """The patches of a box, each with those that it is like: they are cleaned together.
+
+    Attributes
+    ----------
+    patch_shape : tuple of int, without channels
+    extent : slices, the part of the image that the members lie in
+    members : (n, n_members), integers
+        Where each member of each group begins in that part, flat, without the axis of channels. The patch
+        that the group was made for is one of them.
+    distances : (n, n_members), optional
+        Sums of the squared differences of the members from that patch.
+    """
+
+    patch_shape: tuple[int, ...]
+    extent: tuple[slice, ...]
+    members: OwnArray
+    distances: OwnArray | None = None
+
+
+class Shrinkage(NamedTuple):
+    """How much of a group is taken for noise, direction by direction. See docs/groups.md.
+
+    A direction of energy l keeps the share ``b = l / (l + threshold)``, and ``3 b^2 - 2 b^3`` of that, as
+    many times as there are `smooth_steps`. The threshold is `strength` times the largest energy that white
+    noise alone would have in a direction, ``(sqrt(entries) + sqrt(members))^2`` times its variance.
+    """
+
+    strength: float
+    smooth_steps: int
 
 
 class Trial(NamedTuple):
@@ -287,6 +320,29 @@ class Engine(Protocol):
 
     def clean_box(self, cleaning: Cleaning, image: OwnArray, box: Box) -> BoxSums:
         """Weighted sums over the cleaned patches of a box; one of k atoms has the weight ``1 / (1 + k)``."""
+
+    # Groups of alike patches; images here are (channels, *shape), and patches reach through all channels
+
+    def plan_groups(
+        self, grid: MatchGrid, image: OwnArray, n_members: int, max_memory: float, threads: int | None
+    ) -> BoxPlan:
+        """Boxes for `match_box` and `clean_groups` that suit it."""
+
+    def match_box(
+        self, grid: MatchGrid, image: OwnArray, n_members: int, box: Box, wanted: OwnArray | None
+    ) -> Groups:
+        """Groups of a box: for each patch the nearest of its candidates, in any order; of equals the first.
+
+        With `wanted`, a boolean array of the shape without channels, patches that hold none of its pixels get
+        no group.
+        """
+
+    def clean_groups(self, groups: Groups, image: OwnArray, noise: OwnArray, shrinkage: Shrinkage) -> BoxSums:
+        """Sums over the cleaned members of all groups; each has the weight 1.
+
+        `noise`, of the shape without channels, is the variance of the noise in the patch that begins there;
+        that of a group is the mean over its members.
+        """
 
     # Learning
 

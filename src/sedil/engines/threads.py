@@ -12,6 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from sedil.arrays import Array, is_on_processor
 from sedil.global_state import SharedChange, Undo
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ def thread_count(threads: int | None) -> int:
         if wanted.isdigit() and int(wanted) > 0:
             return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def threads_beside(array: Array, threads: int | None) -> int:
+    """As many for work on an array in the memory of the processor; one for work on another device."""
+    return thread_count(threads) if is_on_processor(array) else 1
 
 
 def parallel_map(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.choices import CodingMethod
+from sedil.choices import DenoisingMethod
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
 from sedil.file_jobs.job_planning import FileJob
 from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
-from sedil.image_files.picture_reading import Picture, picture_shape
+from sedil.image_files.picture_files import Picture, picture_shape
 from sedil.image_files.volume_files import Volume, is_volume, volume_shape
 from sedil.imaging.denoise import denoise
 from sedil.imaging.noise import estimate_noise
@@ -30,8 +30,9 @@ class DenoiseSettings(NamedTuple):
 
     sigma: float | None = None
     dictionary: SeparableDictionary | None = None
-    method: CodingMethod = "refit"
-    stride: int = 1
+    method: DenoisingMethod | None = None
+    stride: int | None = None
+    time_axis: int | None = None
     threads: int | None = None
 
 
@@ -71,6 +72,7 @@ def denoise_file(opened: OpenedFile, noise: NoiseLevel, settings: DenoiseSetting
             settings.dictionary,
             method=settings.method,
             stride=settings.stride,
+            time_axis=settings.time_axis,
             channel_axis=opened.content.channel_axis,
             threads=settings.threads,
             progress=report,

@@ -11,7 +11,7 @@ from sedil.dictionary import SeparableDictionary, format_shape
 from sedil.errors import ImageFileError
 from sedil.file_jobs.job_planning import plan_one
 from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
-from sedil.image_files.picture_reading import Picture, read_picture
+from sedil.image_files.picture_files import Picture, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume
 from sedil.imaging.inpaint import inpaint
 from sedil.progress import Report

@@ -10,8 +10,7 @@ import numpy as np
 
 from sedil.file_jobs.job_planning import FileJob
 from sedil.files import make_folder, write_content
-from sedil.image_files.picture_reading import Picture, read_picture
-from sedil.image_files.picture_writing import conform, encode
+from sedil.image_files.picture_files import Picture, conform, encode, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume, require_same_format, write_volume
 
 _BYTES_PER_VALUE = 45  # at the peak of denoising, measured on large grey and colour pictures, and on volumes

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sedil.errors import ImageFileError
-from sedil.image_files.picture_reading import read_picture
+from sedil.image_files.picture_files import read_picture
 from sedil.image_files.volume_files import is_array_file, read_volume
 
 _LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601, as in the grey versions of the classic test images

@@ -15,8 +15,12 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.global_state import without_words_of_libraries
-from sedil.image_files.packing import require_room_for_tiff
-from sedil.image_files.reading_errors import DamagedFileError, require_counts, require_memory
+from sedil.image_files.reading_errors import (
+    DamagedFileError,
+    require_counts,
+    require_memory,
+    require_room_for_tiff,
+)
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile

@@ -20,12 +20,13 @@ from sedil.errors import ImageFileError
 from sedil.files import replacing
 from sedil.global_state import without_words_of_libraries
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
-from sedil.image_files.packing import require_room_for_array, require_room_for_tiff
 from sedil.image_files.reading_errors import (
     one_sentence,
     require_bytes,
     require_counts,
     require_memory,
+    require_room_for_array,
+    require_room_for_tiff,
     what_it_says,
 )
 from sedil.npz import ArrayHead, array_heads, read_array

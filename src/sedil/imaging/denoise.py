@@ -1,29 +1,25 @@
-"""`denoise`: remove white Gaussian noise by sparse coding of all overlapping patches."""
+"""`denoise`: remove white Gaussian noise from pictures, volumes, clips and signals."""
 
 from __future__ import annotations
 
-from math import sqrt
-
-from array_api_compat import array_namespace
+from collections.abc import Sequence
+from typing import get_args
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array, variance
-from sedil.choices import CodingMethod, Precision
-from sedil.coding.sparse_code import METHODS
+from sedil.arrays import AnyArray
+from sedil.choices import CodingMethod, DenoisingMethod, Precision
 from sedil.engines import EngineName
-from sedil.imaging.channels import join_channels, split_channels
-from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
+from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.noise import estimate_noise
-from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches
-from sedil.imaging.pixels import as_pixels, copied, like_image
-from sedil.imaging.second_pass import second_pass
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
+from sedil.imaging.patch_denoising import PatchDenoising
+from sedil.imaging.pixels import Units, copied, join_channels, split_channels
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
-# Photographs hold fine grain that no dictionary tells from noise, about this share of their contrast. A part
-# of the noisy image brings it back: 0.03 dB at sigma 5, nothing from sigma 20 on (benchmarks/together.py).
-_GRAIN = 0.025
-_MOST_GRAIN = 0.3
+METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
+_CODING: dict[DenoisingMethod, CodingMethod] = {"quick": "refit", "l1": "l1", "pursuit": "pursuit"}
+_WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 
 
 def denoise(
@@ -31,49 +27,56 @@ def denoise(
     sigma: float | None = None,
     dictionary: DictionaryLike | None = None,
     *,
-    method: CodingMethod = "refit",
+    method: DenoisingMethod | None = None,
     threshold: float | None = None,
-    stride: int = 1,
+    stride: int | None = None,
     channel_axis: int | None = None,
+    time_axis: int | None = None,
     max_memory: float = 512e6,
     dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
     progress: ProgressOption = False,
 ) -> AnyArray:
-    """Remove white Gaussian noise from an image.
+    """Remove white Gaussian noise from an image, volume, clip or signal.
 
-    Each patch, without its mean, is coded sparsely over the dictionary; the cleaned patches are averaged
-    where they overlap, those with few coefficients counting more (weight ``1 / (1 + coefficients)``). Where
-    noise is weak, a little of the noisy image is mixed in for its fine grain, except with "l1". In volumes
-    and stacks of frames a second pass over small blocks follows (`sedil.imaging.second_pass`).
+    Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with two
+    orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
+    noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
+    patch on its own over a learned dictionary.
 
     Parameters
     ----------
     image : NumPy array, or a tensor of torch, CuPy, ...
-        Grey image, volume or stack of frames; colour with `channel_axis`; with a dictionary of as many axes
-        also a signal or four axes. Integers or floats in any units; never modified.
+        Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
+        floats in any units; never modified.
     sigma : float, optional
         Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
-        Default for two axes: the shipped separable ones of 8x8, 12x12 and, at twice the stride, 16x16
-        patches, and the ODCT of 16x16 patches, which knows more waves: patches of all of them are averaged,
-        about 0.15 dB better than the best of them alone. For three axes: the shipped one of 8x8x8 blocks, at
-        twice the stride.
-    method : {"refit", "l1", "pursuit"}, default "refit"
-        "refit" finds the atoms by l1 and their coefficients by least squares; "l1" is the paper's Eq. (34),
-        about 1 dB worse as it shrinks what it keeps; "pursuit" adds atoms until the residual is as large
-        as the noise.
+        Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
+        8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
+        waves: patches of all of them are averaged, about 0.15 dB better than the best of them alone. For
+        three axes: the shipped one of 8x8x8 blocks, at twice the stride. Of "groups": what makes the first
+        guess in which alike patches are sought.
+    method : {"groups", "quick", "l1", "pursuit"}, optional
+        Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a patch
+        by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
+        about 1 dB worse than that, as it shrinks what it keeps; "pursuit" adds atoms until the residual is as
+        large as the noise. In volumes a second pass over small blocks follows "quick" and "pursuit".
     threshold : float, optional
-        In multiples of sigma. For "refit" and "l1" the l1 penalty: larger removes more noise and more detail;
-        default 3.2 for "refit" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual per
-        entry at which a patch is done; default a little above 1.
-    stride : int, default 1
-        Distance between neighbouring patches. 2 is four times faster and about 0.15 dB worse.
+        Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more noise
+        and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual
+        per entry at which a patch is done; default a little above 1.
+    stride : int, optional
+        Distance between neighbouring patches, or groups. Default: 1, where 2 is four times faster and about
+        0.15 dB worse; for groups 4, in three and four axes 2.
     channel_axis : int, optional
-        Axis of the colour channels. Three channels are denoised as luminance and two chrominances, an
-        orthonormal rotation that keeps the noise white and gathers most of the picture in one channel;
-        any other number of channels each on its own.
+        Axis of the colour channels. The patches of a group reach through all of them. The other methods
+        denoise three channels as luminance and two chrominances, an orthonormal rotation that keeps the noise
+        white and gathers most of the picture in one channel; any other number of channels each on its own.
+    time_axis : int, optional
+        Of "groups": the axis of a clip along which its frames lie, counted without channels. Its patches are
+        then wide and short, and are sought through time.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
@@ -102,57 +105,62 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
-    checks.require_image(image, channel_axis)
-    pixels = as_pixels(image, dtype)
+    image = checks.as_image(image, channel_axis)
+    units = Units.of(image)
+    pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
     channels = split_channels(pixels, channel_axis)
-    shape = tuple(channels[0].shape)
-    votes = given_votes(dictionary) or default_votes(shape)
-    if sigma is None:
-        sigma = estimate_noise(pixels, channel_axis)
-        if sigma == 0:
-            return copied(image)
-    sigma = _checked_sigma(sigma, pixels)
-    cleanings = [plan_cleaning(vote, channels[0], method, sigma, threshold, stride) for vote in votes]
-    n_patches = len(channels) * sum(cleaning.grid.n_patches for cleaning in cleanings)
-    cleaned = []
+    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
+    if method is None:
+        method = "groups" if dictionary is None and threshold is None else "quick"
+    work: GroupDenoising | PatchDenoising
+    if method == "groups":
+        _require_no_colour(channels[0].shape, channel_axis, time_axis)
+        work = GroupDenoising.plan(channels[0], level, dictionary, stride, time_axis)
+    else:
+        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride)
+    if level < _WEAKEST or units.spread == 0:
+        return copied(image)
     with reporting(progress, "denoising") as report:
-        options = CleaningOptions(engine, max_memory, threads, PatchCounter(report, n_patches))
-        for channel in channels:
-            estimate = mean_over_patches(channel, cleanings, options)
-            if method != "l1":
-                if channel.ndim > 2:
-                    estimate = second_pass(channel, estimate, sigma, threads)
-                estimate = _with_grain(estimate, channel, sigma)
-            cleaned.append(estimate)
-    return like_image(join_channels(cleaned, channel_axis), image)
+        counter = PatchCounter(report, work.n_patches(len(channels)))
+        cleaned = work.clean(channels, CleaningOptions(engine, max_memory, threads, counter))
+    return units.image(join_channels(cleaned, channel_axis), image.dtype)
 
 
 def _check_settings(
-    method: str, threshold: float | None, stride: int, max_memory: float, threads: int | None
+    method: str | None, threshold: float | None, stride: int | None, max_memory: float, threads: int | None
 ) -> None:
-    checks.require_choice(method, "method", METHODS)
-    checks.require_count(stride, "stride", minimum=1)
+    if method is not None:
+        checks.require_choice(method, "method", METHODS)
+    if stride is not None:
+        checks.require_count(stride, "stride", minimum=1)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if threshold is not None:
         checks.require_positive(threshold, "threshold")
+        if method == "groups":
+            raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 
 
-def _checked_sigma(sigma: float, pixels: Array) -> float:
-    sigma = checks.require_positive(sigma, "sigma")
-    xp = array_namespace(pixels)
-    spread = float(xp.max(pixels) - xp.min(pixels))
-    if spread and sigma > spread:
+def _require_no_colour(shape: Sequence[int], channel_axis: int | None, time_axis: int | None) -> None:
+    """Three axes may be a picture in colour; an axis of time is one of the others."""
+    if time_axis is not None:
+        checks.require_axis(time_axis, "time_axis", shape)
+        if len(shape) != 3:
+            raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
+    elif len(shape) == 3 and shape[-1] == 3 and channel_axis is None:
         raise ValueError(
-            f"sigma {sigma:g} is larger than the whole range of the image ({spread:g}): "
+            f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip of three "
+            f"columns, time_axis."
+        )
+
+
+def _checked_level(sigma: float, units: Units) -> float:
+    """Sigma in the units of the pixels; parts of an image may vary less than it, but not be far smaller."""
+    sigma = checks.require_positive(sigma, "sigma")
+    if units.spread and sigma > max(units.spread, units.largest):
+        raise ValueError(
+            f"sigma {sigma:g} is larger than all that the image holds (up to {units.largest:g}): "
             f"give it in the units of the image."
         )
-    return sigma
-
-
-def _with_grain(estimate: AnyArray, noisy: Array, sigma: float) -> AnyArray:
-    """Mix in as much of the noisy image as its fine grain is worth, by variance."""
-    contrast = sqrt(max(variance(noisy) - sigma**2, 0.0))
-    share = min((_GRAIN * contrast / sigma) ** 2, _MOST_GRAIN)
-    return estimate + share * (noisy - estimate)
+    return units.level(sigma) if units.spread else sigma

@@ -14,15 +14,15 @@ from sedil.arrays import AnyArray, Array, detached
 from sedil.choices import InpaintingMode, Precision
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
-from sedil.imaging.channels import join_channels, split_channels
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
-from sedil.imaging.pixels import as_pixels, copied, like_image
+from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
+MOST_PASSES = 10_000
 MODES: tuple[InpaintingMode, ...] = get_args(InpaintingMode)
 
 
@@ -52,8 +52,8 @@ def inpaint(
     ----------
     image : NumPy array, or a tensor of torch, CuPy, ...
         Grey image, or colour with `channel_axis`; with a dictionary of as many axes also a signal, a volume
-        or a stack of frames. Integers or floats in any units; never modified. What it holds at missing pixels
-        does not matter, and may be NaN. Masked values of a `numpy.ma` array are missing.
+        or a stack of frames. Integers or floats in any units, with any offset; never modified. What it holds
+        at missing pixels does not matter, and may be NaN. Masked values of a `numpy.ma` array are missing.
     mask : boolean array
         True where a pixel is missing. Of the shape of the image; for colour also without the channel axis. It
         may be left out for masked arrays.
@@ -108,7 +108,7 @@ def inpaint(
     _check_settings(mode, sigma, passes, stride, max_memory, threads)
     image, missing = _image_and_missing(image, mask, channel_axis)
     xp = array_namespace(image)
-    pixels = as_pixels(xp.where(missing, xp.zeros_like(image), image), dtype)
+    units, pixels = _known_pixels(image, missing, dtype)
     checks.require_finite(pixels, "image, where it is not missing,")
     if not bool(xp.any(missing)):
         return copied(image)
@@ -123,10 +123,19 @@ def inpaint(
         n_patches = sum(step.grid.n_patches for plan in plans for step in plan)
         with reporting(progress, "inpainting") as report:
             options = CleaningOptions(engine, max_memory, threads, PatchCounter(report, n_patches))
-            fill = partial(fill_by_patches, sigma=sigma, options=options)
+            fill = partial(fill_by_patches, sigma=units.level(sigma), options=options)
             filled = list(map(fill, parts.channels, parts.masks, plans))
-    result = like_image(join_channels(filled, channel_axis, rotate=parts.rotated), image)
+    result = units.image(join_channels(filled, channel_axis, rotate=parts.rotated), image.dtype)
     return xp.where(missing, result, image)
+
+
+def _known_pixels(image: Any, missing: Array, dtype: Precision | None) -> tuple[Units, Any]:
+    """Units that suit the known pixels, and these, with zeros in place of the others."""
+    xp = array_namespace(image)
+    known = image[~missing]
+    units = Units.of(known) if known.shape[0] else Units()
+    filling = xp.full_like(image, of_type(units.offset, image))
+    return units, units.pixels(xp.where(missing, filling, image), dtype)
 
 
 class _Parts(NamedTuple):
@@ -170,7 +179,7 @@ def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None)
     masked = None
     if isinstance(image, np.ma.MaskedArray):
         masked, image = np.ma.getmaskarray(image), image.data
-    checks.require_image(image, channel_axis)
+    image = checks.as_image(image, channel_axis)
     image = detached(image)
     if mask is None:
         if masked is None:
@@ -200,6 +209,7 @@ def _check_settings(
     checks.require_positive(sigma, "sigma", zero_allowed=True)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
-    for count, name in ((passes, "passes"), (stride, "stride")):
-        if count is not None:
-            checks.require_count(count, name, minimum=1)
+    if passes is not None:
+        checks.require_count(passes, "passes", minimum=1, maximum=MOST_PASSES)
+    if stride is not None:
+        checks.require_count(stride, "stride", minimum=1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import ldexp
+
 import numpy as np
 
 from sedil import checks
 from sedil.arrays import Array, to_numpy
+from sedil.imaging.pixels import Units
 
 # High-pass filter of Daubechies' wavelet with two vanishing moments: blind to ramps, unit length.
 _DETAIL = np.array([1 - np.sqrt(3), np.sqrt(3) - 3, 3 + np.sqrt(3), -1 - np.sqrt(3)]) / np.sqrt(32)
@@ -36,8 +39,10 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     was clipped at the ends of the range, as in an 8-bit file with sigma above 30 or so, is underestimated.
     Give `sigma` where you know it.
     """
-    checks.require_image(image, channel_axis)
-    values = np.asarray(to_numpy(image), np.float64)
+    image = checks.as_image(image, channel_axis)
+    own = to_numpy(image)
+    units = Units.of(own)
+    values = units.pixels(own, "float64")
     checks.require_finite(values, "image")
     details = values
     if channel_axis is not None:
@@ -52,4 +57,5 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     # Saturated and synthetic regions have no noise to show, only what rounding leaves.
     details = np.abs(details)
     details = details[details > _ROUNDING * np.abs(values).max()]
-    return float(np.median(details)) / _MEDIAN_OF_NORMAL if details.size else 0.0
+    level = float(np.median(details)) / _MEDIAN_OF_NORMAL if details.size else 0.0
+    return ldexp(level, -units.exponent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import NamedTuple
 
 from array_api_compat import array_namespace
@@ -42,7 +43,7 @@ def mean_over_patches(image: AnyArray, cleanings: Sequence[Cleaning], options: C
     total, weight = xp.zeros_like(image), xp.zeros_like(image)
     for cleaning in cleanings:
         some_total, some_weight = sums_over_patches(image, cleaning, options)
-        density = cleaning.grid.stride**image.ndim  # each stands for neighbours left out
+        density = prod(cleaning.grid.strides)  # each stands for neighbours left out
         total += density * some_total
         weight += density * some_weight
     return total / weight

@@ -16,7 +16,7 @@ from sedil.engines.contract import Cleaning
 from sedil.imaging.image_dictionaries import image_coding, image_patch_shape
 from sedil.imaging.patch_averages import CleaningOptions, sums_over_patches
 from sedil.imaging.smooth_filling import fill_smoothly
-from sedil.patch_grid import PatchGrid
+from sedil.patch_grid import PatchGrid, require_no_gaps
 
 # All constants were chosen on photographs that are not among the test images.
 _LAST_LEVEL = 0.06  # noise level of the last pass, in standard deviations of the known pixels
@@ -137,4 +137,5 @@ def _shifted_grid(
     """Patches so many pixels apart, or so many patches if that is less than 1."""
     patch_shape = image_patch_shape(dictionary, tuple(shape))
     stride = max(int(distance * (min(patch_shape) if distance < 1 else 1)), 1)
+    require_no_gaps(stride, patch_shape)
     return PatchGrid(shape, patch_shape, stride, rng.integers(stride, size=len(shape)).tolist())

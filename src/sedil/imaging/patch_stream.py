@@ -63,10 +63,11 @@ def stream_patches(
     """
     lengths = checks.patch_lengths(patch_shape)
     if len(lengths) not in (2, 3):
-        raise ValueError(
-            f"Patches of images have two axes, of volumes three, got patch_shape={patch_shape!r}."
-        )
-    paths = [Path(images)] if isinstance(images, str | Path) else [Path(path) for path in images]
+        raise ValueError(f"Patches of images have two axes, of volumes three, got patch_shape={lengths}.")
+    is_one = isinstance(images, str | Path)
+    if not is_one and (not isinstance(images, Iterable) or isinstance(images, np.ndarray | bytes)):
+        raise TypeError(f"images must be paths of files and folders, got {checks.short(images)}.")
+    paths = [checks.as_path(path, "An image") for path in ([images] if is_one else images)]
     if not paths:
         raise ValueError("There are no images to take patches from.")
     if on_error is None:
@@ -74,7 +75,10 @@ def stream_patches(
             if not path.exists():
                 raise FileNotFoundError(f"There is no file or folder {path}.")
     checks.require_count(n_patches, "n_patches", minimum=1)
-    seed = int(np.random.default_rng(random_state).integers(2**63))
+    checks.require_flag(flatten, "flatten")
+    if on_error is not None and not callable(on_error):
+        raise TypeError(f"on_error must be a function of a path and an error, got {checks.short(on_error)}.")
+    seed = int(checks.as_generator(random_state).integers(2**63))
     files = find_training_files(paths, len(lengths))
     return PatchStream(files, lengths, n_patches, seed, flatten, on_error)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from array_api_compat import array_namespace
 
 from sedil import checks
-from sedil.arrays import AnyArray
+from sedil.arrays import AnyArray, are_workable, largest_sizes, to_numpy
 
 
 def sample_patches(
@@ -33,27 +34,36 @@ def sample_patches(
         A copy, in the common floating type of the images (float32 at least).
     """
     patch_shape = checks.patch_lengths(patch_shape)
-    checks.require_count(n_patches, "n_patches", minimum=1)
-    if len(images) == 0:
-        raise ValueError("There are no images to take patches from.")
-    for image in images:
-        checks.require_unmasked(image, "An image", "fill what is missing by sedil.inpaint first")
-    arrays = [np.asarray(image) for image in images]
-    for array in arrays:
-        if array.dtype.kind not in "biuf":
-            raise TypeError(f"An image must hold real numbers, got dtype {array.dtype}.")
-        checks.require_fits(array.shape, patch_shape, "An image", "leave it out or choose smaller patches")
+    n_patches = checks.require_count(n_patches, "n_patches", minimum=1)
+    rng = checks.as_generator(random_state)
+    arrays = [_checked_image(image, patch_shape) for image in _checked_list(images)]
+    dtype = np.result_type(np.float32, *arrays)
+    checks.require_memory(n_patches * prod(patch_shape) * dtype.itemsize, "The patches", "ask for fewer")
     windows = [np.lib.stride_tricks.sliding_window_view(array, patch_shape) for array in arrays]
     positions = np.array([np.prod(view.shape[: len(patch_shape)]) for view in windows])
-
-    rng = np.random.default_rng(random_state)
     owner = rng.choice(len(arrays), size=n_patches, p=positions / positions.sum())
-    patches = np.empty((n_patches, *patch_shape), np.result_type(np.float32, *arrays))
+    patches = np.empty((n_patches, *patch_shape), dtype)
     for index, view in enumerate(windows):
         mine = np.flatnonzero(owner == index)
         corners = tuple(rng.integers(0, side, mine.size) for side in view.shape[: len(patch_shape)])
         patches[mine] = view[corners]
     return patches
+
+
+def _checked_list(images: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    if not isinstance(images, Sequence | np.ndarray) or isinstance(images, str | bytes):
+        raise TypeError(f"images must be a list of arrays, got {checks.short(images)}.")
+    if (isinstance(images, np.ndarray) and images.ndim == 0) or len(images) == 0:
+        raise ValueError("There are no images to take patches from.")
+    return images
+
+
+def _checked_image(image: np.ndarray, patch_shape: tuple[int, ...]) -> np.ndarray:
+    checks.require_unmasked(image, "An image", "fill what is missing by sedil.inpaint first")
+    array = to_numpy(checks.as_plain_array(image, "An image"))
+    checks.require_fits(array.shape, patch_shape, "An image", "leave it out or choose smaller patches")
+    checks.require_finite(array, "An image")
+    return array
 
 
 def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArray:
@@ -72,8 +82,12 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
     """
     patches = checks.as_real_array(patches, "patches")
     checks.require_patches(patches)
+    checks.require_flag(unit_length, "unit_length")
     xp = array_namespace(patches)
     axes = tuple(range(1, patches.ndim))
+    sizes = largest_sizes(patches, axes)
+    is_workable = are_workable(sizes)
+    patches = patches if is_workable else patches / sizes
     centred = patches - xp.mean(patches, axis=axes, keepdims=True)
     length = xp.sqrt(xp.sum(centred * centred, axis=axes, keepdims=True))
     largest = xp.max(xp.abs(patches), axis=axes, keepdims=True)
@@ -83,4 +97,6 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
     if not bool(xp.any(kept)):
         raise ValueError("Every patch is flat: without its mean nothing is left to learn from.")
     centred, length = centred[kept], length[kept]
-    return centred / length if unit_length else centred
+    if unit_length:
+        return centred / length
+    return centred if is_workable else centred * sizes[kept]

@@ -1,24 +1,123 @@
-"""From the image of a caller to the numbers that are computed on, and back."""
+"""From the image of a caller to the numbers that are computed on, and back; colours one by one.
+
+Images come in any units. Where these suit float32, as nearly all do, their numbers are taken as they are.
+A large offset is taken off first, as float32 would hold little else, and very large or small numbers are
+multiplied by a power of two, which is exact.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from math import isfinite, ldexp
+from typing import Any, NamedTuple
 
+import numpy as np
 from array_api_compat import array_namespace
+from array_api_compat import device as device_of
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array, contiguous, detached
+from sedil.arrays import AnyArray, Array, contiguous, detached, exponent_to_work_in, times_power_of_two
 from sedil.choices import Precision
 
+_LARGEST_OFFSET = 4096  # ranges of the image: float32 then has 12 bits or more for what varies
+_STRONGEST = 2.0**60  # noise: its square is still a number to float32
+_LEAST_RANGE = 255  # of integers, whatever a part of an image holds
 
-def as_pixels(image: AnyArray, dtype: Precision | None) -> AnyArray:
-    """The image as a new array in row-major memory, in the precision that is computed in.
 
-    The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
+class Units(NamedTuple):
+    """What an image is measured in: ``image = offset + pixels / 2**exponent``.
+
+    Attributes
+    ----------
+    offset : float, or int for integers
+    exponent : int
+    spread : float
+        Range of the image, in its own units.
+    largest : float
+        Largest size of a value there; of integers at least 255.
     """
-    own = detached(image)
-    pixels = checks.in_working_precision(own, "image", dtype)
-    return contiguous(copied(pixels) if pixels.dtype == own.dtype else pixels)
+
+    offset: float = 0
+    exponent: int = 0
+    spread: float = 0.0
+    largest: float = 0.0
+
+    @classmethod
+    def of(cls, image: Array) -> Units:
+        """Units that suit an image; of one that is not finite those it has, for others to complain about."""
+        low, high = _extremes(image)
+        if not (isfinite(low) and isfinite(high)):
+            return cls()
+        spread, largest = high - low, max(abs(low), abs(high))
+        offset = low if largest > _LARGEST_OFFSET * spread else 0
+        exponent = exponent_to_work_in(float(spread if offset else largest))
+        is_whole = isinstance(low, int)
+        return cls(offset, exponent, float(spread), float(max(largest, _LEAST_RANGE if is_whole else 0)))
+
+    def pixels(self, image: AnyArray, dtype: Precision | None) -> AnyArray:
+        """The image as a new array in row-major memory, in the precision that is computed in.
+
+        The rule is that of `sedil.checks.as_working_array`, and all integers are computed on in float32.
+        """
+        own = detached(image)
+        if self.offset or self.exponent:
+            xp = array_namespace(own)
+            shifted = xp.astype(own - of_type(self.offset, own), xp.float64) if self.offset else own
+            wide = times_power_of_two(xp.astype(shifted, xp.float64), self.exponent)
+            wanted = checks.working_precision(dtype, own)
+            pixels: AnyArray = checks.in_working_precision(wide, "image", wanted)
+            return contiguous(copied(pixels))
+        pixels = checks.in_working_precision(own, "image", dtype)
+        return contiguous(copied(pixels) if pixels.dtype == own.dtype else pixels)
+
+    def level(self, sigma: float) -> float:
+        """A level of noise in the units of the pixels; one that is far above them all stays there."""
+        try:
+            return min(ldexp(sigma, self.exponent), _STRONGEST)
+        except OverflowError:
+            return _STRONGEST
+
+    def image(self, pixels: AnyArray, dtype: Any) -> AnyArray:
+        """Pixels as an image of this type: integers rounded, and all kept in its range."""
+        if not (self.offset or self.exponent):
+            return as_type(pixels, dtype)
+        xp = array_namespace(pixels)
+        wide = times_power_of_two(xp.astype(pixels, xp.float64), -self.exponent)
+        if self.offset and xp.isdtype(dtype, "integral"):
+            return _shifted_integers(wide, int(self.offset), dtype)
+        return as_type(wide + self.offset, dtype)
+
+
+def _extremes(image: Array) -> tuple[float, float]:
+    """Least and largest value; of integers of NumPy to the last digit, as Python's own."""
+    xp = array_namespace(image)
+    if xp.isdtype(image.dtype, "bool"):
+        return 0, 1
+    if not isinstance(image, np.ndarray) and xp.isdtype(image.dtype, "integral"):
+        image = xp.astype(image, xp.float64)  # torch has no extremes of some types
+    return _plain(xp.min(image)), _plain(xp.max(image))
+
+
+def _plain(number: Any) -> float:
+    return int(number) if isinstance(number, np.integer) else float(number)
+
+
+def of_type(number: float, like: Any) -> Any:
+    """A number of the type of an array of NumPy, so that integers of 64 bits stay what they are."""
+    return like.dtype.type(number) if isinstance(like, np.ndarray) else number
+
+
+def _shifted_integers(values: AnyArray, offset: int, dtype: Any) -> AnyArray:
+    """Rounded values plus an offset that is large beside them, which float64 may not hold exactly.
+
+    So they are added as integers: the offset with the least of the values, and how far the others are above it.
+    """
+    xp = array_namespace(values)
+    limits = xp.iinfo(dtype)
+    values = xp.round(values)
+    least = max(int(xp.min(values)), limits.min - offset)
+    above = xp.clip(values - float(least), 0.0, float(limits.max - offset - least))
+    whole = xp.astype(above, dtype)
+    return whole + of_type(offset + least, whole)
 
 
 def copied(image: AnyArray) -> AnyArray:
@@ -26,19 +125,47 @@ def copied(image: AnyArray) -> AnyArray:
     return array_namespace(image).asarray(detached(image), copy=True)
 
 
-def like_image(values: AnyArray, image: Array) -> AnyArray:
-    """Values in the type of the image: integers rounded and clipped to their range."""
-    return as_type(values, image.dtype)
-
-
 def as_type(values: AnyArray, dtype: Any) -> AnyArray:
-    """Values in a type of their library: integers rounded and clipped to its range."""
+    """Values in a type of their library: integers rounded, and all clipped to its range."""
     xp = array_namespace(values)
     if xp.isdtype(dtype, "bool"):
         return values > 0.5
     if not xp.isdtype(dtype, "integral"):
+        limits = xp.finfo(dtype)
+        if limits.bits < xp.finfo(values.dtype).bits:
+            values = xp.clip(values, float(limits.min), float(limits.max))
         return xp.astype(values, dtype)
     limits = xp.iinfo(dtype)
     # A float64 has 53 bits: of wider integers the largest is not among them, but rounded down it is.
     largest = limits.max - (limits.max >> 53)
     return xp.astype(xp.clip(xp.round(xp.astype(values, xp.float64)), limits.min, largest), dtype)
+
+
+# Luminance and two chrominances as an orthonormal basis, so that white noise keeps its level in each.
+_OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
+
+
+def split_channels(pixels: AnyArray, channel_axis: int | None, *, rotate: bool = True) -> list[AnyArray]:
+    """Channels to be restored one by one; three as luminance and two chrominances, unless not to `rotate`."""
+    if channel_axis is None:
+        return [pixels]
+    xp = array_namespace(pixels)
+    channels = xp.moveaxis(pixels, channel_axis, 0)
+    if rotate and channels.shape[0] == 3:
+        channels = xp.tensordot(_basis(pixels), channels, axes=1)
+    return [contiguous(channels[k, ...]) for k in range(channels.shape[0])]
+
+
+def join_channels(channels: list[AnyArray], channel_axis: int | None, *, rotate: bool = True) -> AnyArray:
+    """Inverse of `split_channels`."""
+    if channel_axis is None:
+        return channels[0]
+    xp = array_namespace(channels[0])
+    stacked = xp.stack(channels)
+    if rotate and len(channels) == 3:
+        stacked = xp.tensordot(_basis(stacked).T, stacked, axes=1)
+    return xp.moveaxis(stacked, 0, channel_axis)
+
+
+def _basis(like: AnyArray) -> AnyArray:
+    return array_namespace(like).asarray(_OPPONENT, dtype=like.dtype, device=device_of(like))

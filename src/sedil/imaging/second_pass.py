@@ -12,9 +12,9 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, is_on_processor, zeros_of
+from sedil.arrays import AnyArray, Array, zeros_of
 from sedil.engines.contract import BoxSums
-from sedil.engines.threads import parallel_map, thread_count
+from sedil.engines.threads import parallel_map, threads_beside
 from sedil.patch_grid import Box, PatchGrid
 
 SIDE = 4  # of a block; 3 and 6 are up to 0.2 dB worse on the training part of the head (docs/volumes.md)
@@ -43,7 +43,7 @@ def second_pass(noisy: AnyArray, estimate: Array, sigma: float, threads: int | N
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
     transform = xp.asarray(_transform(grid.patch_shape), dtype=noisy.dtype, device=device_of(noisy))
     work = partial(_filtered, grid, transform, noisy, estimate, _CAUTION * sigma**2)
-    n_threads = thread_count(threads) if is_on_processor(noisy) else 1
+    n_threads = threads_beside(noisy, threads)
     for sums in parallel_map(work, grid.boxes(_BLOCKS_AT_A_TIME), n_threads):
         total[sums.extent] += sums.total
         weight[sums.extent] += sums.weight

@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 from sedil import checks
 from sedil.arrays import AnyArray, Array, is_same_kind
 from sedil.coding.prior import GaussianPrior, LaplacePrior, conditional_mean
-from sedil.coding.quick_codes import quick_codes
+from sedil.coding.sparse_code import quick_codes
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count

@@ -54,7 +54,7 @@ def open_batches(
     if not isinstance(data, Iterable):
         raise TypeError(
             f"patches must be an array, the path of a .npy file, a list of these, or an iterable of batches, "
-            f"got a {type(data).__name__}."
+            f"got {checks.short(data)}."
         )
     if iter(data) is data and n_epochs > 1:
         raise ValueError(
@@ -114,7 +114,10 @@ class RegroupedBatches:
 
     def __init__(self, make: Callable[[], Iterable[Array]], batch_size: int, n_epochs: int) -> None:
         self._make, self._batch_size, self._n_epochs = make, batch_size, n_epochs
-        n_patches = getattr(make(), "n_patches", None)
+        made: Any = make()
+        if not isinstance(made, Iterable):
+            raise TypeError(f"The function for patches must return an iterable, got {checks.short(made)}.")
+        n_patches = getattr(made, "n_patches", None)
         self.n_batches = None if n_patches is None else n_epochs * ceil(n_patches / batch_size)
 
     def after(self, n_done: int) -> Iterator[Batch]:
@@ -128,8 +131,7 @@ def regrouped(items: Iterable[Array], batch_size: int) -> Iterator[Array]:
     waiting: list[Array] = []
     n_waiting = 0
     for number, item in enumerate(items):
-        given: Any = item
-        array = nan_for_masked(given if is_array_api_obj(given) else np.asarray(given))
+        array = nan_for_masked(item)
         _require_same_shape(array, waiting[0] if waiting else None, number)
         waiting.append(array)
         n_waiting += array.shape[0]
@@ -163,9 +165,10 @@ def _joined(arrays: Sequence[Array]) -> Array:
 def _pieces(data: Any, name: str) -> list[Array] | None:
     """The arrays that hold the data, files opened but not read; None for data that comes in batches."""
     if isinstance(data, str | Path):
-        return [_opened(Path(data))]
+        return [_opened(checks.as_path(data, name))]
     if is_array_api_obj(data):
-        return [_as_rows(nan_for_masked(data), name)]
+        array: Any = nan_for_masked(data)
+        return [_as_rows(array, name)]
     if not isinstance(data, list | tuple):
         return None
     if data and all(isinstance(piece, str | Path) or getattr(piece, "ndim", 0) > 1 for piece in data):
@@ -207,7 +210,8 @@ def _opened(path: Path) -> np.ndarray:
 def nan_for_masked(array: AnyArray) -> AnyArray:
     """The same array; a masked array of NumPy as its data, with NaN, that is missing, where masked."""
     if not isinstance(array, np.ma.MaskedArray):
-        return array
+        return checks.as_plain_array(array, "patches")
+    checks.as_plain_array(array.data, "patches")
     wide: Any = array.astype(np.result_type(array.dtype, np.float32))  # which can hold NaN
     return wide.filled(np.nan)
 

@@ -118,10 +118,12 @@ class CheckpointFile(NamedTuple):
     def checked(self) -> CheckpointFile:
         """The same, if a checkpoint can be written there without replacing anything but a checkpoint."""
         checks.require_count(self.every, "checkpoint_every", minimum=1)
+        checks.require_flag(self.resume, "resume")
         if self.path is None:
             if self.resume:
                 raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
             return self
+        checks.as_path(self.path, "checkpoint")
         require_writable(self.path)
         if not self.resume and Path(self.path).exists() and archive_kind(self.path) != CHECKPOINT:
             raise FileExistsError(

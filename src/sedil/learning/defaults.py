@@ -28,14 +28,42 @@ from sedil.arrays import Array
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
 from sedil.choices import MetricName, PresetName
 from sedil.engines.contract import Effort
-from sedil.learning.metrics import METRICS
 from sedil.manifold import ProductManifold
 from sedil.objective import Weights
 
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
+_FAR_OFF = 1e15  # weights in units of the patches: float32 holds squares of their products with these
 FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
+
+
+def balanced(
+    patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+) -> ProductManifold:
+    """Weights in proportion to the curvature of each block, so that one step length suits all; the default.
+
+    With the paper's metric the codes hardly move: the cost averages over m patches, so their gradient is 1/m
+    of that of the factors. With E the mean squared length of a patch:
+
+    - codes: the cost curves as ``||D||^2 / m``, and ``||D||^2`` is near the redundancy R of the dictionary;
+    - a column of factor k: it curves as the energy that passes through it, about ``E / n_atoms[k]``.
+
+    The weights ``R / m`` and ``E / n_atoms[k]`` leave the run unchanged when the patches are multiplied by a
+    constant.
+    """
+    redundancy = max(prod(n_atoms) / prod(patch_shape), 1.0)
+    return ProductManifold(redundancy / n_patches, tuple(energy / count for count in n_atoms))
+
+
+def paper(
+    patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
+) -> ProductManifold:
+    """All weights 1. Paper: Eq. (24), to the letter."""
+    return ProductManifold(1.0, (1.0,) * len(n_atoms))
+
+
+METRICS: dict[MetricName, Callable[..., ProductManifold]] = {"balanced": balanced, "paper": paper}
 
 
 def from_data(patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
@@ -85,22 +113,31 @@ class CostSettings(NamedTuple):
     coherence_weight: float | None = None
     metric: MetricName = "balanced"
 
-    def weights(self, patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
-        """Weights of the preset, with those that are given in place of its own."""
+    def checked(self) -> CostSettings:
+        """The same, or an error that names what is out of range."""
         require_choice(self.preset, "preset", tuple(PRESETS))
-        weights = PRESETS[self.preset](patch_shape, n_atoms, energy)
+        require_choice(self.metric, "metric", tuple(METRICS))
         for name in Weights._fields:
             value = getattr(self, name)
             if value is not None:
                 require_positive(value, name, zero_allowed=name != "sparsity_scale")
-                weights = weights._replace(**{name: float(value)})
+        return self
+
+    def weights(self, patch_shape: Sequence[int], n_atoms: Sequence[int], energy: float) -> Weights:
+        """Weights of the preset, with those that are given in place of its own."""
+        self.checked()
+        weights = PRESETS[self.preset](patch_shape, n_atoms, energy)
+        given = {name: getattr(self, name) for name in Weights._fields}
+        weights = weights._replace(
+            **{name: float(value) for name, value in given.items() if value is not None}
+        )
+        _require_sizes(weights, energy)
         return weights
 
     def manifold(
         self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
     ) -> ProductManifold:
         """The manifold with the metric of that name."""
-        require_choice(self.metric, "metric", tuple(METRICS))
         return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
 
     def as_facts(self) -> dict[str, Any]:
@@ -108,6 +145,21 @@ class CostSettings(NamedTuple):
         given = {name: getattr(self, name) for name in Weights._fields}
         plain = {name: value if value is None else float(value) for name, value in given.items()}
         return self._asdict() | plain
+
+
+def _require_sizes(weights: Weights, energy: float) -> None:
+    """Refuse weights so far from what the patches ask for that the cost is not a number."""
+    sizes = {
+        "sparsity_scale": weights.sparsity_scale * energy,
+        "sparsity_weight": weights.sparsity_weight / energy,
+        "coherence_weight": weights.coherence_weight / energy,
+    }
+    for name, size in sizes.items():
+        if size > _FAR_OFF or (name == "sparsity_scale" and size < 1 / _FAR_OFF):
+            raise ValueError(
+                f"{name} {getattr(weights, name):g} is far from what patches of a mean squared length of "
+                f"{energy:.3g} ask for: leave it out, or rescale the patches."
+            )
 
 
 def smoothed(weights: Weights) -> Weights:

@@ -14,6 +14,7 @@ from array_api_compat import device as device_of
 from sedil import spheres
 from sedil.analytic import odct_factor
 from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.checks import as_generator
 from sedil.choices import StartName
 from sedil.dictionary import SeparableDictionary
 from sedil.learning.checkpoint import fingerprint
@@ -80,6 +81,7 @@ class Start(NamedTuple):
         cls, initial: StartName | DictionaryLike, random_state: int | np.random.Generator | None
     ) -> Start:
         """From what a user passes; an unknown name lists the known ones."""
+        as_generator(random_state)  # is it one?
         if isinstance(initial, str) and initial in STARTS:
             return cls(initial, random_state)
         try:
@@ -102,7 +104,7 @@ class Start(NamedTuple):
 
     def factors(self, patches: AnyArray, n_atoms: Sequence[int], weights: Weights) -> tuple[AnyArray, ...]:
         """Factors to start from; refused if two of their atoms coincide, where the barrier is infinite."""
-        rng = np.random.default_rng(self.random_state)
+        rng = as_generator(self.random_state)
         factors = initial_factors(self.origin, patches, n_atoms, rng)
         if weights.coherence_weight and not isfinite(total_coherence(factors)):
             raise ValueError(

@@ -77,7 +77,7 @@ def learn(
         rho, lambda and kappa, in place of the preset's. Larger lambda gives sparser codes, larger kappa
         less similar atoms.
     metric : {"balanced", "paper"}, default "balanced"
-        How codes and factors are weighed against each other in the gradient (`sedil.learning.metrics`).
+        How codes and factors are weighed against each other in the gradient (`sedil.learning.defaults`).
     warm_up : int, optional
         Iterations at the start with a smoother cost, which leads to better minima. Default: a fifth of
         `max_iterations`, at most 100; none for ``preset="paper"`` or a given dictionary.
@@ -147,7 +147,7 @@ def learn(
     start = Start.checked(initial, random_state)
     chosen = choose_engine(engine, working, counts)
     energy = mean_energy(working)
-    cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
+    cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric).checked()
     weights = cost.weights(patch_shape, counts, energy)
     learner = JointLearner(
         Objective(chosen.training_set(working, counts, None, threads), weights),

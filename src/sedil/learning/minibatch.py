@@ -29,7 +29,7 @@ from sedil import checks, spheres
 from sedil.arrays import Array, in_precision
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import EngineName, choose_engine
+from sedil.engines import EngineName, choose_engine, require_engine
 from sedil.learning.batches import nan_for_masked
 from sedil.learning.conjugate_gradient import State, descend
 from sedil.learning.defaults import (
@@ -73,12 +73,10 @@ class MiniBatchLearner:
     n_atoms : int or one int per patch axis, optional
     batch_iterations : int, default 40
         Iterations of Algorithm 2 on each batch.
-    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric, random_state, engine, threads
+    initial, preset, sparsity_scale, sparsity_weight, coherence_weight, metric
         As in `sedil.learn`. Weights of the preset "data" are derived from the first batch.
-    dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
-        and its own for any other array. Results come back in the precision of the input, or in float32 for
-        whole numbers.
+    random_state, engine, threads, dtype
+        As in `sedil.learn`.
 
     Attributes
     ----------
@@ -121,20 +119,22 @@ class MiniBatchLearner:
         threads: int | None = None,
         dtype: Precision | None = None,
     ) -> None:
+        checks.require_atom_counts(n_atoms)
         self.n_atoms = n_atoms
         self.batch_iterations = checks.require_count(batch_iterations, "batch_iterations", minimum=1)
         self.initial = initial
-        self.cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric)
+        self.cost = CostSettings(preset, sparsity_scale, sparsity_weight, coherence_weight, metric).checked()
+        checks.as_generator(random_state)  # is it one?
         self.random_state = random_state
-        self.engine = engine
+        self.engine = None if engine is None else require_engine(engine)
         self.threads = checks.require_threads(threads)
-        self.dtype = dtype
+        self.dtype = None if dtype is None else checks.require_choice(dtype, "dtype", checks.PRECISIONS)
         self.factors: tuple[Any, ...] | None = None
         self.weights: Weights | None = None
         self.result_dtype: Precision = "float32"
         self.energy = 0.0
         self.n_samples = 0
-        self.history = History()
+        self.history = History(unit="batches")
 
     @property
     def n_batches(self) -> int:
@@ -175,7 +175,7 @@ class MiniBatchLearner:
         self.weights = Weights(**numbers["weights"])
         self.energy, self.n_samples = numbers["energy"], numbers["n_samples"]
         self.result_dtype = numbers["result_dtype"]
-        self.factors, self.history = factors, history
+        self.factors, self.history = factors, History(history, unit="batches")
 
     def partial_fit(self, patches: Array, mask: Array | None = None) -> MiniBatchLearner:
         """Learn from one batch.

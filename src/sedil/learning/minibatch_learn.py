@@ -93,12 +93,8 @@ def learn_minibatch(
         Continue from `checkpoint` if that file exists. Data and settings must be the same, and an iterator
         must start from its beginning; `n_epochs` may be larger and `max_batches` may differ. The end is that
         of an uninterrupted run, to the bit.
-    engine, threads
+    engine, threads, dtype
         As in `sedil.learn`. Batches with missing entries need the portable engine and get it by default.
-    dtype : {"float32", "float64"}, optional
-        Precision to compute in. Default: float32, with sums in float64, for NumPy arrays and whole numbers,
-        and its own for any other array. Results come back in the precision of the input, or in float32 for
-        whole numbers.
 
     Returns
     -------
@@ -158,8 +154,8 @@ def learn_minibatch(
 
 def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, Integral):
-        return checks.require_count(int(random_state), "random_state")
-    return int(np.random.default_rng(random_state).integers(2**63))
+        return checks.require_count(random_state, "random_state")
+    return int(checks.as_generator(random_state).integers(2**63))
 
 
 # What a checkpoint holds besides factors and history.

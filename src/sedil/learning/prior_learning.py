@@ -8,7 +8,7 @@ import numpy as np
 
 from sedil import checks
 from sedil.coding.prior import GaussianPrior, LaplacePrior
-from sedil.coding.quick_codes import quick_codes
+from sedil.coding.sparse_code import quick_codes
 from sedil.dictionary import SeparableDictionary
 from sedil.engines.contract import Effort
 from sedil.engines.threads import parallel_map, thread_count

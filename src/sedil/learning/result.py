@@ -60,10 +60,13 @@ class Record(NamedTuple):
 
 
 class History:
-    """All iterations of a run. ``history["objective"]`` is a column, ``history[-1]`` the last record."""
+    """All iterations of a run. ``history["objective"]`` is a column, ``history[-1]`` the last record.
 
-    def __init__(self, records: Iterable[Record] = ()) -> None:
-        self._records = list(records)
+    `unit` is what its records count: "iterations" or "batches".
+    """
+
+    def __init__(self, records: Iterable[Record] = (), unit: str = "iterations") -> None:
+        self._records, self.unit = list(records), unit
 
     def append(self, record: Record) -> None:
         """Add the record of one more iteration."""
@@ -147,12 +150,11 @@ class LearningResult:
     def __repr__(self) -> str:
         last = self.history[-1]
         first = next(record for record in self.history if record.sparsity_scale == last.sparsity_scale)
-        steps = "batches" if self.codes is None else "iterations"
         rows = {
             "dictionary": self.dictionary.describe(),
             "cost": f"{first.objective:.4g} -> {last.objective:.4g} per patch",
             "terms": f"data {last.data:.3g}, sparsity {last.sparsity:.3g}, coherence {last.coherence:.3g}",
-            steps: f"{last.iteration}, {self.n_evaluations} evaluations, {last.seconds:.1f} s",
+            self.history.unit: f"{last.iteration}, {self.n_evaluations} evaluations, {last.seconds:.1f} s",
             "stopped": str(self.stop_reason),
         }
         lines = [f"  {name:12s} {text}" for name, text in rows.items()]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+from types import FrameType, TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from sedil.arrays import Array
 from sedil.checks import require_count, require_positive
 from sedil.learning.checkpoint import Checkpoint, CheckpointFile
-from sedil.learning.interrupt import Interruption
 from sedil.learning.result import History, StopReason
 from sedil.progress import Progress, ProgressOption, Report, reporting
 
@@ -15,6 +17,35 @@ _STALL_WINDOW = 20  # iterations
 
 # Reasons that end a phase; if another one follows, the run goes on with it. All others end the run.
 _ENDS_OF_A_PHASE = (StopReason.GRADIENT, StopReason.STALLED, StopReason.NO_PROGRESS, StopReason.WARM_UP)
+
+
+class Interruption:
+    """While active, the first Ctrl-C sets `requested`; a second one interrupts at once, as usual.
+
+    In threads other than the main one Python delivers no signals, and this does nothing.
+    """
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._is_main = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> Interruption:
+        if self._is_main:
+            self._previous = signal.signal(signal.SIGINT, self._request)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._restore()
+
+    def _request(self, number: int, frame: FrameType | None) -> None:
+        self.requested = True
+        self._restore()
+
+    def _restore(self) -> None:
+        if self._is_main and self._previous is not None:  # None: not set from Python, cannot be restored
+            signal.signal(signal.SIGINT, self._previous)
 
 
 class Learner(Protocol):

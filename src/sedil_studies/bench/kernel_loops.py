@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, synthesize
-from sedil.engines.fused.kernels.decorators import kernel
-from sedil.engines.fused.kernels.lane_admm import Splitting, split_once
-from sedil.engines.fused.kernels.lane_fista import iterate_fista
-from sedil.engines.fused.kernels.lane_l1 import L1Lanes
-from sedil.engines.fused.kernels.tile import COLUMNS, ROWS, tile_of_rows
+from sedil.engines.fused.kernels.compilation import kernel
+from sedil.engines.fused.kernels.lane_l1 import L1Lanes, Splitting, iterate_fista, split_once
+from sedil.engines.fused.kernels.tiles import COLUMNS, ROWS, tile_of_rows
 
 _TILES_PER_CALL = 64
 

@@ -13,13 +13,24 @@ from sedil.terminal import complaints
 Show = Callable[[float, float, str], None]  # work done, work in all, a few words
 
 
+def is_seen() -> bool:
+    """Whether somebody looks at standard error while it is written."""
+    return complaints.is_interactive and complaints.file.isatty()
+
+
 def silent(done: float, total: float, words: str) -> None:
     """Show nothing."""
 
 
 @contextmanager
 def meter() -> Iterator[Show]:
-    """A bar with the share of the work done, the time left and what is being done; none if nothing is."""
+    """A bar with the share of the work done, the time left and what is being done; none if nothing is.
+
+    Where standard error is not a terminal, nothing is written.
+    """
+    if not is_seen():
+        yield silent
+        return
     shown = rich.Progress(
         rich.BarColumn(),
         rich.TaskProgressColumn(),

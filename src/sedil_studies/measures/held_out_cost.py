@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sedil import checks
 from sedil.arrays import Array
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.conjugate_gradient import descend
-from sedil.learning.defaults import FIRST_CODES, smallest_coefficient
-from sedil.learning.metrics import balanced
-from sedil.manifold import FixedFactors, Point
+from sedil.learning.defaults import FIRST_CODES, balanced, smallest_coefficient
+from sedil.manifold import Point, ProductManifold
 from sedil.objective import Objective, Terms, Weights
 
 _ITERATIONS = 200
@@ -53,5 +54,13 @@ def held_out_terms(
     samples = chosen.training_set(patches, dictionary.n_atoms, None, threads)
     codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
     # The energy only scales the metric of the factors, which stay.
-    manifold = FixedFactors(*balanced(dictionary.patch_shape, dictionary.n_atoms, patches.shape[0], 1.0))
+    manifold = _FixedFactors(*balanced(dictionary.patch_shape, dictionary.n_atoms, patches.shape[0], 1.0))
     return descend(Objective(samples, weights), manifold, Point(codes, factors), max_iterations).terms
+
+
+class _FixedFactors(ProductManifold):
+    """A manifold with the factors held where they are: only the codes move."""
+
+    def gradient_of_factors(self, factors: Sequence[Array], euclidean: Sequence[Array]) -> tuple[Array, ...]:
+        """Zero: they stay."""
+        return tuple(0 * factor for factor in factors)

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sedil import cli
-from sedil.commands.bench_command import CASES as NAMES
+from sedil.commands.study_commands import CASES as NAMES
 from sedil_studies.bench import machine, setting
 from sedil_studies.bench.cases import large
 from sedil_studies.bench.catalogue import CASES
@@ -111,7 +111,8 @@ def test_help_names_all_cases():
     assert tuple(CASES) == NAMES
 
 
-def test_bar_ends_at_100_percent_on_standard_error(fakes):
+def test_bar_ends_at_100_percent_on_standard_error(fakes, monkeypatch):
+    monkeypatch.setattr("sedil_studies.harness.meter.is_seen", lambda: True)
     result = bench("--cases", "coding,cost", "--threads", 1)
     assert "100%" in result.stderr
     assert "%" not in result.stdout

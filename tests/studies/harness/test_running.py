@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sedil
+from pseudo_terminal import on_a_terminal
 from sedil_studies.harness.learned import learned_once, weights_for_unit_patches
 from sedil_studies.harness.meter import meter
 from sedil_studies.harness.method import Method
@@ -95,13 +96,25 @@ def test_notes_are_told_on_standard_error_before_the_run(capsys):
     assert carry_out(run, lambda finished: Written(), ["bm3d is left out."]).finished
 
 
-def test_bar_is_shown_on_standard_error_alone(capsys):
+WORK = """
+from sedil_studies.harness.meter import meter
+with meter() as show:
+    show(1, 3, "first [of] three")
+    show(3, 3, "done")
+"""
+
+
+def test_bar_is_shown_on_standard_error_alone():
+    shown, redirected = on_a_terminal("-c", WORK, stdout_redirected=True)
+    assert "100%" in shown
+    assert redirected == ""
+
+
+def test_nothing_is_written_where_standard_error_is_redirected(capsys):
     with meter() as show:
         show(1, 3, "first [of] three")
         show(3, 3, "done")
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "100%" in err
+    assert capsys.readouterr() == ("", "")
 
 
 def test_without_work_there_is_no_bar(capsys):

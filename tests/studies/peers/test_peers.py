@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sedil
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem
 from sedil.imaging.quality import image_quality
 from sedil_studies.bench.cases import cost_gradient
 from sedil_studies.bench.setting import SIGMA, Setting, all_patches, noisy_scene

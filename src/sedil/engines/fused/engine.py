@@ -15,13 +15,16 @@ from sedil.engines.contract import (
     Cleaning,
     Effort,
     Engine,
+    Groups,
     L1Codes,
     L1Problem,
     PursuitCoding,
+    Shrinkage,
     Solver,
     TrainingSet,
 )
 from sedil.engines.portable import products
+from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Box
 
 # Beyond this a block no longer stays in the second-level cache, and BLAS is about as fast (case "switch" of
@@ -75,7 +78,7 @@ class FusedEngine:
         threads: int | None = None,
     ) -> L1Codes:
         """Codes of all samples, a chunk of them a thread."""
-        from sedil.engines.fused.l1 import solve_l1
+        from sedil.engines.fused.sparse_coding import solve_l1
 
         return solve_l1(problem, effort, solver, refits, sparse, threads)
 
@@ -89,7 +92,7 @@ class FusedEngine:
         threads: int | None = None,
     ) -> Any:
         """Codes by orthogonal matching pursuit, a chunk of them a thread."""
-        from sedil.engines.fused.pursuit import pursue
+        from sedil.engines.fused.sparse_coding import pursue
 
         return pursue(factors, patches, coding, sparse, threads)
 
@@ -106,6 +109,30 @@ class FusedEngine:
         from sedil.engines.fused.patch_cleaning import clean_box
 
         return clean_box(cleaning, image, box)
+
+    def plan_groups(
+        self, grid: MatchGrid, image: np.ndarray, n_members: int, max_memory: float, threads: int | None
+    ) -> BoxPlan:
+        """Boxes of as many groups, whatever the number of threads."""
+        from sedil.engines.fused.grouping import plan_groups
+
+        return plan_groups(threads)
+
+    def match_box(
+        self, grid: MatchGrid, image: np.ndarray, n_members: int, box: Box, wanted: np.ndarray | None
+    ) -> Groups:
+        """The nearest candidates of each patch of a box."""
+        from sedil.engines.fused.grouping import match_box
+
+        return match_box(grid, image, n_members, box, wanted)
+
+    def clean_groups(
+        self, groups: Groups, image: np.ndarray, noise: np.ndarray, shrinkage: Shrinkage
+    ) -> BoxSums:
+        """Sums over cleaned groups, one after the other in memory that stays in the cache."""
+        from sedil.engines.fused.grouping import clean_groups
+
+        return clean_groups(groups, image, noise, shrinkage)
 
     def training_set(
         self, patches: np.ndarray, n_atoms: Sequence[int], mask: np.ndarray | None, threads: int | None

@@ -10,9 +10,9 @@ from sedil.engines.fused.kernels.compilation import announced
 from sedil.engines.fused.kernels.denoising import ImageBox, denoise_by_l1, denoise_by_pursuit
 from sedil.engines.fused.kernels.descent import Descent
 from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes
-from sedil.engines.fused.kernels.stopping import Stopping
+from sedil.engines.fused.kernels.lanes import Stopping
 from sedil.engines.fused.kernels.support import Support
-from sedil.engines.fused.l1 import MAX_LOOKS
+from sedil.engines.fused.sparse_coding import MAX_LOOKS
 from sedil.engines.threads import thread_count
 from sedil.patch_grid import Box
 

@@ -17,8 +17,8 @@ from sedil.engines.contract import CodesGradient, Effort, LogPenalty, Trial
 from sedil.engines.fused.kernels import cost
 from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import announced
-from sedil.engines.fused.kernels.memory import LANES, WIDTH
-from sedil.engines.fused.l1 import rows_task, solve_rows
+from sedil.engines.fused.kernels.vectors import LANES, WIDTH
+from sedil.engines.fused.sparse_coding import rows_task, solve_rows
 from sedil.engines.threads import thread_count
 
 # Blocks that a thread takes at a time, at most.

@@ -9,11 +9,9 @@ from array_api_compat import array_namespace
 from sedil.arrays import Array, is_on_processor, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, PursuitCoding
 from sedil.engines.portable import products
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem, fista, refit
 from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
-from sedil.engines.threads import thread_count
+from sedil.engines.threads import threads_beside
 from sedil.patch_grid import Box
 
 _ARRAYS_PER_CODE = 10  # arrays as large as the codes that a solver holds at a time
@@ -22,7 +20,7 @@ _PATCHES_IN_CACHE = 512  # more of them leave the cache of a processor and run u
 
 def plan_boxes(cleaning: Cleaning, image: Array, max_memory: float, threads: int | None) -> BoxPlan:
     """On a processor small boxes, one a thread; on other devices boxes that fill the memory."""
-    n_threads = thread_count(threads) if is_on_processor(image) else 1
+    n_threads = threads_beside(image, threads)
     n_atoms = prod(factor.shape[1] for factor in cleaning.factors)
     values_per_patch = _ARRAYS_PER_CODE * n_atoms + 4 * prod(cleaning.grid.patch_shape)
     bytes_per_patch = array_namespace(image).finfo(image.dtype).bits // 8 * values_per_patch

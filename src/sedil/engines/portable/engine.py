@@ -13,20 +13,20 @@ from sedil.engines.contract import (
     Cleaning,
     Effort,
     Engine,
+    Groups,
     L1Codes,
     L1Problem,
     PursuitCoding,
+    Shrinkage,
     Solver,
     TrainingSet,
 )
-from sedil.engines.portable import products
-from sedil.engines.portable.admm import admm
+from sedil.engines.portable import grouping, products
 from sedil.engines.portable.cleaning import clean_box, plan_boxes
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import CodingResult, LassoProblem
+from sedil.engines.portable.l1 import CodingResult, LassoProblem, admm, fista, refit
 from sedil.engines.portable.omp import pursuit
-from sedil.engines.portable.refit import refit
 from sedil.engines.portable.training import PortableTrainingSet
+from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Box
 
 _SOLVERS: dict[Solver, Callable[..., CodingResult]] = {"fista": fista, "admm": admm}
@@ -100,6 +100,22 @@ class PortableEngine:
     def clean_box(self, cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
         """Weighted sums over cleaned patches, by whole arrays of patches and codes."""
         return clean_box(cleaning, image, box)
+
+    def plan_groups(
+        self, grid: MatchGrid, image: Array, n_members: int, max_memory: float, threads: int | None
+    ) -> BoxPlan:
+        """Boxes that the memory holds."""
+        return grouping.plan_groups(grid, image, n_members, max_memory, threads)
+
+    def match_box(
+        self, grid: MatchGrid, image: Array, n_members: int, box: Box, wanted: Array | None
+    ) -> Groups:
+        """The nearest candidates of each patch of a box."""
+        return grouping.match_box(grid, image, n_members, box, wanted)
+
+    def clean_groups(self, groups: Groups, image: Array, noise: Array, shrinkage: Shrinkage) -> BoxSums:
+        """Sums over cleaned groups, by whole arrays of them."""
+        return grouping.clean_groups(groups, image, noise, shrinkage)
 
     def training_set(
         self, patches: Array, n_atoms: Sequence[int], mask: Array | None, threads: int | None

@@ -10,8 +10,7 @@ from array_api_compat import array_namespace
 from sedil.arrays import AnyArray, Array, inner_product, namespace, pack, unpack
 from sedil.engines.contract import CodesGradient, Effort, LogPenalty, Trial
 from sedil.engines.portable import products
-from sedil.engines.portable.fista import fista
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem, fista
 
 
 class PortableTrainingSet:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sedil
-from sedil.engines.portable.lasso import LassoProblem
+from sedil.engines.portable.l1 import LassoProblem
 from sedil_studies.bench.results import Bar, Findings, Measurement, named, speed_bar
 from sedil_studies.bench.setting import PORTABLE, SIGMA, Setting, all_patches, noisy_scene, some
 from sedil_studies.bench.timing import Contestant, race

@@ -15,8 +15,7 @@ import numpy as np
 
 import sedil
 from sedil.engines.contract import Solver
-from sedil.engines.portable.admm import CHECK_EVERY as ADMM_CHECK
-from sedil.engines.portable.fista import CHECK_EVERY as FISTA_CHECK
+from sedil.engines.portable.l1 import ADMM_CHECK, FISTA_CHECK
 from sedil.terminal import counted
 from sedil_studies.bench.machine import fma_peak, rates
 from sedil_studies.bench.results import Bar, Findings, Measurement
@@ -56,7 +55,7 @@ def run(setting: Setting) -> Findings:
 
 
 def _stages(setting: Setting, side: int, image: np.ndarray, peak: float) -> list[Measurement]:
-    from sedil.engines.fused.kernels.memory import WIDTH
+    from sedil.engines.fused.kernels.vectors import WIDTH
     from sedil_studies.bench.kernel_loops import block_loops, tile_loop
 
     dictionary = sedil.odct((side, side), (2 * side, 2 * side)).like(image)

@@ -54,7 +54,7 @@ def _bars(found: list[Measurement]) -> list[Bar]:
 
 def _measure(ways: dict[str, Sequence[np.ndarray]], side: int, rounds: int) -> list[Measurement]:
     """Seconds per patch of each way, round after round: a change of the machine's pace meets them all."""
-    from sedil.engines.fused.kernels.memory import WIDTH
+    from sedil.engines.fused.kernels.vectors import WIDTH
     from sedil_studies.bench.kernel_loops import block_loops
 
     loops = {name: block_loops(factors).fista for name, factors in ways.items()}

@@ -36,7 +36,7 @@ def run(setting: Setting) -> Findings:
 def _engines(setting: Setting, side: int) -> list[Measurement]:
     from threadpoolctl import threadpool_limits
 
-    from sedil.engines.fused.kernels.memory import WIDTH
+    from sedil.engines.fused.kernels.vectors import WIDTH
     from sedil_studies.bench.kernel_loops import block_loops
 
     threads, rounds = setting.threads, setting.choose(5, 2)

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.axes import multiply_axes
-from sedil.engines.fused.kernels.blocks import Operator, analyze, half_address, synthesize
-from sedil.engines.fused.kernels.decorators import ONE, inner, kernel
+from sedil.engines.fused.kernels.blocks import Operator, analyze, half_address, multiply_axes, synthesize
+from sedil.engines.fused.kernels.compilation import ONE, inner, kernel
 from sedil.engines.fused.kernels.entrance import takes
-from sedil.engines.fused.kernels.memory import BYTES, LANES, WIDTH, address
-from sedil.engines.fused.kernels.pairs import PAIRS, pairs_of_many, pairs_of_one
+from sedil.engines.fused.kernels.tiles import PAIRS, pairs_of_many, pairs_of_one
+from sedil.engines.fused.kernels.vectors import BYTES, LANES, WIDTH, address
 
 _GROUP = 16  # factors 1 + rho x^2 that are multiplied in float64 before one logarithm is taken
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.decorators import ONE, inner, kernel, pasted
+from sedil.engines.fused.kernels.compilation import ONE, inner, kernel, pasted
 from sedil.engines.fused.kernels.descent import copy_patch, flat_index, forget, solve_one
 from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.lane_pursuit import advance_pursuit, pursuit_goes_on, start_lane

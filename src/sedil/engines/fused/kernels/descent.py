@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.engines.fused.kernels.axes import multiply_axes, multiply_axis
-from sedil.engines.fused.kernels.blocks import half_address
-from sedil.engines.fused.kernels.decorators import ONE, inlined, kernel, pasted
+from sedil.engines.fused.kernels.blocks import half_address, multiply_axes, multiply_axis
+from sedil.engines.fused.kernels.compilation import ONE, inlined, kernel, pasted
 from sedil.engines.fused.kernels.entrance import takes
-from sedil.engines.fused.kernels.memory import BYTES, LANES, address, aligned_zeros
-from sedil.engines.fused.kernels.tile import COLUMNS
+from sedil.engines.fused.kernels.tiles import COLUMNS
+from sedil.engines.fused.kernels.vectors import BYTES, LANES, address, aligned_zeros
 
 _LENGTHENING = np.float32(1.4)  # of each step beyond its minimum; below 2, and neighbouring atoms need fewer
 _SWEEPS = 5  # over the atoms in use between two looks at all atoms
@@ -151,7 +150,10 @@ def multiply_earlier_axes(operator, end, terms, n_before, step, halves, target):
 def look_at_all(operator, descent, size):
     """Correlations of all atoms with the residual; the largest in units of its penalty is returned."""
     product = descent.workspace[0]
-    correlate_code(operator, descent, size)
+    if size:
+        correlate_code(operator, descent, size)
+    else:
+        product[:] = 0
     for atom in range(len(descent.target)):
         descent.correlations[atom] = descent.target[atom] - product[atom]
     for atom in range(len(descent.target)):
@@ -189,10 +191,11 @@ def multiply_last_gram(descent, size, sheet):
     """The code times the Gram matrix of the last axis: one row of it per coefficient."""
     for entry in range(len(descent.target)):
         sheet[entry] = 0
+    last = len(descent.digits) - 1
     for slot in range(size):
         value = descent.coefficients[slot]
         if value != 0:
-            column = descent.used[slot] % descent.width
+            column = descent.digits[last, slot]
             first = descent.used[slot] - column
             for entry in range(descent.width):
                 sheet[first + entry] += value * descent.last_gram[column, entry]
@@ -276,20 +279,22 @@ def descend(descent, size, small_step):
     count = LANES * -(-size // LANES)  # whole vectors: what lies beyond `size` is moved in vain
     for atom in range(size):
         own[atom] = descent.correlations[descent.used[atom]]
+    correlation = own[0]  # of the atom whose turn it is, known before all others have been moved
     for _ in range(_SWEEPS):
         largest = zero
         for atom in range(size):
             threshold = descent.thresholds[descent.used[atom]]
             old = coefficients[atom]
-            moved = old + _LENGTHENING * own[atom]
+            moved = old + _LENGTHENING * correlation
             wall = _LENGTHENING * threshold
             new = max(moved - wall, zero) + min(moved + wall, zero)
-            if new != old:
-                difference = new - old
-                coefficients[atom] = new
-                for other in range(count):
-                    own[other] -= difference * mutual[atom, other]
-                largest = max(largest, abs(difference) / threshold)
+            difference = new - old  # often zero, but to guess when would take longer than to go on
+            coefficients[atom] = new
+            following = atom + 1 if atom + 1 < size else 0
+            correlation = own[following] - difference * mutual[atom, following]
+            for other in range(count):
+                own[other] -= difference * mutual[atom, other]
+            largest = max(largest, abs(difference) / threshold)
         if largest < small_step:
             break
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from sedil.engines.fused.kernels.memory import WIDTH
+from sedil.engines.fused.kernels.vectors import WIDTH
 
 AnyKernel = TypeVar("AnyKernel", bound=Callable[..., Any])
 

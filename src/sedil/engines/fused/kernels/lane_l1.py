@@ -1,4 +1,4 @@
-"""The l1 problem on lanes, by FISTA or ADMM: state, duality gaps, and the kernel for all samples."""
+"""The l1 problem on lanes: state, FISTA and ADMM as in the portable engine, duality gaps, the kernel."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace, synthesize
-from sedil.engines.fused.kernels.decorators import allocating, inner, kernel, pasted
+from sedil.engines.fused.kernels.compilation import allocating, inner, kernel, ordered, pasted
 from sedil.engines.fused.kernels.entrance import takes
-from sedil.engines.fused.kernels.lane_admm import iterate_admm
-from sedil.engines.fused.kernels.lane_fista import iterate_fista
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
-from sedil.engines.fused.kernels.memory import WIDTH, aligned_zeros
+from sedil.engines.fused.kernels.vectors import WIDTH, aligned_zeros
 
 
 class L1Lanes(NamedTuple):
@@ -187,3 +185,139 @@ def _finish(task, lane):
     for entry in range(codes.shape[1]):
         codes[sample, entry] = lanes.codes[lanes.latest[0], entry, lane]
     gaps[sample], iterations[sample] = lanes.gap[lane], lanes.iteration[lane]
+
+
+@inner
+def iterate_fista(operator, lanes, times):
+    """So many iterations on all lanes.
+
+    The codes ahead, ``x + w (x - x')`` for the latest codes x and those before, are not written down: what
+    they stand for is ``Dx + w (Dx - Dx')``, and each of their entries is needed once, in the step.
+    """
+    latest = lanes.latest[0]
+    n_odd = 0
+    for lane in range(WIDTH):
+        n_odd += lanes.iteration[lane] % 2
+    for number in range(times):
+        # A lane is tested for restart in its even iterations; as a rule all lanes are of one parity.
+        tests = (WIDTH - n_odd if number % 2 else n_odd) > 0
+        synthesize(operator, lanes.codes[latest], lanes.images[latest], lanes.workspace)
+        find_residual_ahead(lanes, lanes.images[latest], lanes.images[1 - latest])
+        analyze(operator, lanes.residual, lanes.slope, lanes.workspace)
+        take_step(lanes, lanes.codes[latest], lanes.codes[1 - latest], tests)
+        update_momentum(lanes)
+        latest = 1 - latest
+    lanes.latest[0] = latest
+
+
+@ordered
+def find_residual_ahead(lanes, image, before):
+    """Residual of the codes ahead, from what the latest codes and those before stand for."""
+    for entry in range(image.shape[0]):
+        for lane in range(WIDTH):
+            now = image[entry, lane]
+            ahead = now + lanes.weights[lane] * (now - before[entry, lane])
+            lanes.residual[entry, lane] = (lanes.patches[entry, lane] - ahead) * lanes.known[entry, lane]
+
+
+@ordered
+def take_step(lanes, codes, before, tests):
+    """From the codes ahead, ``codes + weight * (codes - before)``, a step along the slope and shrinkage.
+
+    The new codes go in place of those before; if it `tests`, ``(ahead - new) * (new - codes)`` is added to
+    `lanes.uphill`.
+    """
+    for atom in range(codes.shape[0]):
+        wall = lanes.step * lanes.thresholds[atom]
+        for lane in range(WIDTH):
+            code = codes[atom, lane]
+            ahead = code + lanes.weights[lane] * (code - before[atom, lane])
+            moved = ahead + lanes.step * lanes.slope[atom, lane]
+            new = moved - min(max(moved, -wall), wall)
+            if tests:
+                lanes.uphill[lane] += (ahead - new) * (new - code)
+            before[atom, lane] = new
+
+
+@inner
+def update_momentum(lanes):
+    """Weights of momentum after a step; it starts anew where a test says so, as in the portable one."""
+    half, one, four = np.float32(0.5), np.float32(1), np.float32(4)  # others would turn all into float64
+    for lane in range(WIDTH):
+        lanes.iteration[lane] += 1
+        restarts = lanes.iteration[lane] % 2 == 0 and lanes.uphill[lane] > 0
+        momentum = one if restarts else lanes.momentum[lane]
+        following = half * (one + np.sqrt(one + four * momentum * momentum))
+        lanes.weights[lane] = (momentum - one) / following
+        lanes.momentum[lane] = following
+        lanes.uphill[lane] = 0
+
+
+class Splitting(NamedTuple):
+    """What ADMM needs besides the lanes, whose patches and operator are rotated so that D D^T is diagonal.
+
+    Attributes
+    ----------
+    is_used : whether ADMM is asked for at all, or else FISTA
+    strength, relaxation : coupling between the two copies of the codes, and over-relaxation
+    shrink : (entries,), the diagonal of ``(D D^T + strength)^-1``
+    target, right : (atoms, WIDTH), D^T s and the right side of the linear system
+    """
+
+    is_used: bool
+    strength: np.float32
+    relaxation: np.float32
+    shrink: np.ndarray
+    target: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def create(cls, eigenvalues: np.ndarray, n_atoms: int, strength: float, relaxation: float) -> Splitting:
+        """From the diagonal of D D^T, flat."""
+        arrays = [np.zeros((n_atoms, WIDTH), np.float32) for _ in range(2)]
+        shrink = (1 / (eigenvalues + strength)).astype(np.float32)
+        return cls(True, np.float32(strength), np.float32(relaxation), shrink, *arrays)
+
+    @classmethod
+    def none(cls) -> Splitting:
+        """For FISTA, which needs nothing of this."""
+        return cls.create(np.ones(0), 0, 1.0, 1.0)._replace(is_used=False)
+
+
+@inner
+def iterate_admm(operator, lanes, splitting, times):
+    """So many iterations on all lanes."""
+    analyze(operator, lanes.patches, splitting.target, lanes.workspace)
+    for _ in range(times):
+        split_once(operator, lanes, splitting)
+
+
+@inner
+def split_once(operator, lanes, splitting):
+    """One iteration.
+
+    With D D^T diagonal, ``(D^T D + r)^-1 v = (v - D^T (D D^T + r)^-1 D v) / r`` takes two products.
+    """
+    codes, dual = lanes.codes[0], lanes.codes[1]
+    strength, one = splitting.strength, np.float32(1)
+    zero, rest, inverse = np.float32(0), one - splitting.relaxation, one / strength
+    for entry in range(codes.shape[0]):
+        for lane in range(WIDTH):
+            difference = codes[entry, lane] - dual[entry, lane]
+            splitting.right[entry, lane] = splitting.target[entry, lane] + strength * difference
+    synthesize(operator, splitting.right, lanes.residual, lanes.workspace)
+    for entry in range(lanes.residual.shape[0]):
+        for lane in range(WIDTH):
+            lanes.residual[entry, lane] *= splitting.shrink[entry]
+    analyze(operator, lanes.residual, lanes.slope, lanes.workspace)
+    for entry in range(codes.shape[0]):
+        threshold = lanes.thresholds[entry] * inverse
+        for lane in range(WIDTH):
+            smooth = inverse * (splitting.right[entry, lane] - lanes.slope[entry, lane])
+            mixed = splitting.relaxation * smooth + rest * codes[entry, lane]
+            moved = mixed + dual[entry, lane]
+            new = max(moved - threshold, zero) + min(moved + threshold, zero)
+            codes[entry, lane] = new
+            dual[entry, lane] = moved - new
+    for lane in range(WIDTH):
+        lanes.iteration[lane] += 1

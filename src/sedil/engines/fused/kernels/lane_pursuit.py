@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace
-from sedil.engines.fused.kernels.decorators import allocating, inner, kernel, pasted
+from sedil.engines.fused.kernels.compilation import allocating, inner, kernel, pasted
 from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
-from sedil.engines.fused.kernels.memory import WIDTH
 from sedil.engines.fused.kernels.support import write_atom
+from sedil.engines.fused.kernels.vectors import WIDTH
 
 _DEPENDENT = np.float32(1e-3)  # length left of an atom that the others span as far as float32 can tell
 

@@ -6,8 +6,36 @@ different they are.
 
 from __future__ import annotations
 
-from sedil.engines.fused.kernels.decorators import ONE, pasted
-from sedil.engines.fused.kernels.memory import WIDTH
+from typing import NamedTuple
+
+import numpy as np
+
+from sedil.engines.fused.kernels.compilation import ONE, pasted
+from sedil.engines.fused.kernels.vectors import WIDTH
+
+
+class Stopping(NamedTuple):
+    """When a sample is done.
+
+    Attributes
+    ----------
+    tolerance : relative duality gap
+    max_iterations, check_every : iterations at most, and between two looks at the gap
+    """
+
+    tolerance: np.float32
+    max_iterations: int
+    check_every: int
+
+    @classmethod
+    def create(cls, tolerance: float, max_iterations: int, check_every: int = 1) -> Stopping:
+        """In the types that the kernels are compiled for.
+
+        Lanes of different age look at their gaps together, so the last look must coincide with one of those.
+        """
+        every = max(n for n in range(1, check_every + 1) if max_iterations % n == 0)
+        return cls(np.float32(tolerance), int(max_iterations), every)
+
 
 IDLE = -1  # instead of the number of a sample: none is left for this lane
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sedil.engines.fused.kernels.decorators import allocating_kernel
+from sedil.engines.fused.kernels.compilation import allocating_kernel
 from sedil.engines.fused.kernels.entrance import takes
 
 _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)

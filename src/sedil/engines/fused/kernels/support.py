@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator
-from sedil.engines.fused.kernels.decorators import inner, kernel
+from sedil.engines.fused.kernels.compilation import inner, kernel
 from sedil.engines.fused.kernels.entrance import takes
 
 _RELATIVE_RESIDUAL = np.float32(1e-4)

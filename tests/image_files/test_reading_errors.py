@@ -10,7 +10,7 @@ from PIL import Image
 
 from sedil.errors import ImageFileError
 from sedil.image_files import high_bit_depth
-from sedil.image_files.picture_reading import read_picture
+from sedil.image_files.picture_files import read_picture
 from sedil.image_files.volume_files import read_volume
 
 TOO_LARGE = r"it says that it has 20,000 x 20,000 pixels, more than its [0-9,]+ bytes can hold"

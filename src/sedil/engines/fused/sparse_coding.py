@@ -1,21 +1,96 @@
-"""The l1 problem by the fused engine: descent, FISTA or ADMM, then least squares on the support."""
+"""Sparse codes by the fused engine: the l1 problem (descent, FISTA or ADMM, then least squares), and pursuit.
+
+Samples go in chunks, one chunk a thread; codes are flat rows, dense or sparse.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from queue import LifoQueue
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil.engines.contract import Effort, L1Codes, L1Problem, Solver
-from sedil.engines.fused.chunks import as_rows, for_each_chunk, in_sparse_rows, zero_codes
-from sedil.engines.portable.admm import CHECK_EVERY as ADMM_CHECK
-from sedil.engines.portable.admm import RELAXATION, STRENGTH
-from sedil.engines.portable.fista import CHECK_EVERY as FISTA_CHECK
-from sedil.engines.portable.lasso import squared_norm
+from sedil.engines.contract import Effort, L1Codes, L1Problem, PursuitCoding, Solver
+from sedil.engines.fused.kernels import descent, support
+from sedil.engines.fused.kernels.blocks import Operator
+from sedil.engines.fused.kernels.compilation import announced
+from sedil.engines.fused.kernels.lane_l1 import L1Lanes, Splitting, solve_l1_on_lanes
+from sedil.engines.fused.kernels.lane_pursuit import PursuitLanes, solve_pursuit_on_lanes
+from sedil.engines.fused.kernels.lanes import Stopping
+from sedil.engines.fused.kernels.nonzeros import take_nonzeros
+from sedil.engines.portable.l1 import ADMM_CHECK, FISTA_CHECK, RELAXATION, STRENGTH, squared_norm
+from sedil.engines.threads import parallel_map, thread_count
 
 # Looks of descent at all atoms: few samples take more than ten. Crowded ones are quicker by FISTA.
 MAX_LOOKS, CROWDED_LOOKS = 300, 30
+_CHUNK = 4096  # samples: enough to keep all lanes of a block busy, few enough to share among threads
+
+
+def as_rows(samples: np.ndarray) -> np.ndarray:
+    """``(n, *shape) -> (n, entries)``, float32.
+
+    Numba would compile all kernels a second time for arrays that are read-only or strided.
+    """
+    return np.require(samples.reshape(len(samples), prod(samples.shape[1:])), np.float32, ["C", "W"])
+
+
+def zero_codes(factors: Sequence[np.ndarray], n: int) -> np.ndarray:
+    """Codes of n samples as rows, all zero."""
+    return np.zeros((n, prod(factor.shape[1] for factor in factors)), np.float32)
+
+
+def for_each_chunk(work: Callable[[slice], None], n: int, threads: int | None) -> None:
+    """Call `work` with the slices of n samples."""
+    if n <= _CHUNK:  # no threads for what one does
+        work(slice(0, n))
+        return
+    for _ in parallel_map(work, _chunks(n), thread_count(threads)):
+        pass
+
+
+def in_sparse_rows(
+    solve: Callable[[slice, np.ndarray], tuple[np.ndarray, ...]],
+    factors: Sequence[np.ndarray],
+    n: int,
+    threads: int | None,
+) -> tuple[Any, ...]:
+    """Codes of n samples as a sparse matrix, and what else `solve` finds.
+
+    `solve` gets a slice of the samples and a buffer of zeros for their codes, and works in one thread. There
+    is one buffer per thread, used again and again: to get fresh memory from the system takes longer than to
+    code.
+    """
+    from scipy.sparse import csr_array
+
+    count = thread_count(threads)
+    buffers: LifoQueue[np.ndarray] = LifoQueue()
+    for _ in range(count):
+        buffers.put(zero_codes(factors, min(n, _CHUNK)))
+
+    def work(part: slice) -> tuple[np.ndarray, ...]:
+        buffer = buffers.get()
+        try:
+            codes, *others = solve(part, buffer[: part.stop - part.start])
+            counts = np.empty(len(codes), np.int64)
+            values, columns = take_nonzeros(codes, counts)  # which leaves zeros
+            return values, columns, counts, *others
+        finally:
+            buffers.put(buffer)
+
+    pieces = list(zip(*parallel_map(work, _chunks(n) if n else [slice(0, 0)], count), strict=True))
+    # One kind after the other, so that its pieces are given back before the next one is put together.
+    values, columns, counts, *others = (np.concatenate(pieces.pop(0)) for _ in range(len(pieces)))
+    ends = np.concatenate([[0], np.cumsum(counts)])
+    if len(values) <= np.iinfo(columns.dtype).max:
+        ends = ends.astype(columns.dtype)  # else the columns would become as wide as the ends
+    n_atoms = prod(factor.shape[1] for factor in factors)
+    return csr_array((values, columns, ends), shape=(n, n_atoms)), *others
+
+
+def _chunks(n: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, n)) for start in range(0, n, _CHUNK))
 
 
 class Rows(NamedTuple):
@@ -126,11 +201,6 @@ def _finish_by_fista(task: Task, result: Rows, threads: int | None) -> None:
 
 def _descend(task: Task, result: Rows, threads: int | None) -> None:
     """Improve the codes in `result`, zero unless the task has initial ones, by coordinate descent."""
-    from sedil.engines.fused.kernels import descent
-    from sedil.engines.fused.kernels.blocks import Operator
-    from sedil.engines.fused.kernels.compilation import announced
-    from sedil.engines.fused.kernels.stopping import Stopping
-
     warm = task.initial is not None
     operator = Operator.create(task.factors)
     descend = descent.descend_from_codes if warm else descent.descend_from_zero
@@ -147,12 +217,6 @@ def _descend(task: Task, result: Rows, threads: int | None) -> None:
 
 def _iterate(task: Task, result: Rows, threads: int | None) -> None:
     """Improve the codes in `result` by FISTA or ADMM."""
-    from sedil.engines.fused.kernels.blocks import Operator
-    from sedil.engines.fused.kernels.compilation import announced
-    from sedil.engines.fused.kernels.lane_admm import Splitting
-    from sedil.engines.fused.kernels.lane_l1 import L1Lanes, solve_l1_on_lanes
-    from sedil.engines.fused.kernels.stopping import Stopping
-
     factors, patches, eigenvalues, every = task.factors, task.patches, None, FISTA_CHECK
     if task.solver == "admm":
         factors, patches, eigenvalues = _diagonalised(factors, patches)
@@ -173,10 +237,6 @@ def _iterate(task: Task, result: Rows, threads: int | None) -> None:
 
 def _refit(task: Task, codes: np.ndarray, threads: int | None) -> None:
     """Replace the coefficients in use by their least-squares values."""
-    from sedil.engines.fused.kernels import support
-    from sedil.engines.fused.kernels.blocks import Operator
-    from sedil.engines.fused.kernels.compilation import announced
-
     operator = Operator.create(task.factors)
 
     def work(part: slice) -> None:
@@ -205,3 +265,43 @@ def _diagonalised(
         turned.append((rotation.T @ matrix).astype(np.float32))
         blocks = np.moveaxis(np.moveaxis(blocks, axis + 1, -1) @ rotation.astype(np.float32), -1, axis + 1)
     return turned, np.ascontiguousarray(blocks.reshape(patches.shape)), values
+
+
+def pursue(
+    factors: Sequence[np.ndarray],
+    patches: np.ndarray,
+    coding: PursuitCoding,
+    sparse: bool,
+    threads: int | None,
+) -> Any:
+    """Codes of all samples, see `sedil.engines.contract.Engine.pursue`."""
+    rows, n = as_rows(patches), len(patches)
+    if sparse:
+
+        def solve(part: slice, buffer: np.ndarray) -> tuple[np.ndarray]:
+            _pursue_rows(factors, rows[part], coding, buffer, threads=1)
+            return (buffer,)
+
+        return in_sparse_rows(solve, factors, n, threads)[0]
+    codes = zero_codes(factors, n)
+    _pursue_rows(factors, rows, coding, codes, threads)
+    return codes.reshape(n, *(factor.shape[1] for factor in factors))
+
+
+def _pursue_rows(
+    factors: Sequence[np.ndarray],
+    patches: np.ndarray,
+    coding: PursuitCoding,
+    codes: np.ndarray,
+    threads: int | None,
+) -> None:
+    """Codes (n, atoms) of patches (n, entries), in place of zeros."""
+    operator = Operator.create(factors)
+    max_energy = np.float32(coding.max_error) ** 2
+
+    def work(part: slice) -> None:
+        lanes = PursuitLanes.create(operator, coding.max_atoms)
+        with announced("pursuit"):
+            solve_pursuit_on_lanes(operator, lanes, max_energy, patches[part], codes[part])
+
+    for_each_chunk(work, len(patches), threads)

@@ -1,15 +1,25 @@
-"""``sedil reproduce``: the paper's table and figures, and studies past it."""
+"""``sedil reproduce`` and ``sedil bench``: the paper's table and figures, studies past it, and the benchmark.
+
+The studies are not part of the library: a command loads `sedil_studies` when it is run, not before.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich import box
+from rich.table import Table
 
-from sedil.commands.studies import Output, Threads, data_option, known_names, tell
-from sedil.terminal import clear_errors
+from sedil.commands.common import Threads
+from sedil.terminal import INTERRUPTED, clear_errors, console
+
+if TYPE_CHECKING:
+    from sedil_studies.harness.running import Summary
+    from sedil_studies.harness.tables import Table as StudyTable
+
 
 # As in `sedil_studies`, which is not loaded to show help; a test compares.
 TABLE_METHODS = (
@@ -24,12 +34,63 @@ TABLE_METHODS = (
     "odct-16x16",
     "separable-16x16",
 )
+CASES = ("coding", "denoising", "cost", "learning", "scaling", "large", "peak", "switch")
 TABLE_SEEDS = 3
 FACES_FILE = "lfwcrop_rebuilt_64x64.npz"
 VOLUME_FILES = "volumes/chris_t1.npz, video/runner40.npz and video/traffic48.npz"
 
 _FOLDER = Path("reproduce")
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Folder for the results; made if need be.")]
+
+
+def data_option(words: str) -> typer.models.OptionInfo:
+    """The option of the folder with the data."""
+    return typer.Option(help=words, envvar="SEDIL_DATA", show_default=False)
+
+
 FiveImages = Annotated[Path | None, data_option("Folder with the five test images.")]
+
+
+def known_names(text: str, known: tuple[str, ...]) -> list[str]:
+    """``odct,separable`` as names, in the order of the report."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(known)}.")
+    return [name for name in known if name in names]
+
+
+def tell(summary: Summary, interrupted: str = "the same command goes on from here") -> None:
+    """Say what was run, show the table, name the files; exit with 130 if the run was interrupted."""
+    for ran in summary.ran:
+        console.print(f"ran          {ran}")
+    if not summary.finished:
+        console.print(f"interrupted; {interrupted}")
+    if summary.written.table is not None:
+        console.print(_shown(summary.written.table))
+    for note in summary.written.notes:
+        console.print(note)
+    for kind, path in summary.written.files:
+        console.print(f"{kind:<13}{path}")
+    if not summary.finished:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _shown(table: StudyTable) -> Table:
+    shown = Table(
+        title=table.title or None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+    )
+    for column in table.columns:
+        shown.add_column(column)
+    for line in table.lines:
+        shown.add_row(*line)
+    return shown
+
 
 app = typer.Typer(help="Reproduce the paper's table and figures.", no_args_is_help=True)
 
@@ -140,3 +201,36 @@ def figure1(output: Output = _FOLDER) -> None:
 
     with clear_errors():
         tell(reproduce(output))
+
+
+def bench(
+    cases: Annotated[
+        Any,
+        typer.Option(
+            parser=partial(known_names, known=CASES),
+            metavar="NAME,...",
+            help=f"Cases to run, of {', '.join(CASES)}; default all.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Small sizes, to see that all works: a minute or two.")
+    ] = False,
+    data: Annotated[
+        Path | None,
+        data_option("Folder with the test images, as for reproduce; default a photograph of scikit-image."),
+    ] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of all contestants; default one per core.")
+    ] = None,
+    output: Output = Path("bench"),
+) -> None:
+    """Measure how fast sedil is, beside SPAMS, scikit-learn, BM3D and JAX where they are installed.
+
+    Writes a JSON file and a picture per case, and a report on all cases in the
+    folder. Close what else is running: the machine should have nothing to do.
+    """
+    from sedil_studies.bench.study import measure
+
+    with clear_errors():
+        summary = measure(cases, output, quick=quick, data=data, threads=threads)
+        tell(summary, interrupted="cases that were done are kept")

@@ -1,0 +1,135 @@
+"""The nearest patches of a patch, by all distances in its window."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sedil.engines.fused.kernels.compilation import ONE, inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
+from sedil.engines.fused.kernels.vectors import LANES, aligned_zeros
+
+_INFINITE_BITS = np.int32(0x7F800000)  # of a float32; those of finite positive ones are smaller, in order
+
+
+class Windows(NamedTuple):
+    """The candidates of a patch.
+
+    Attributes
+    ----------
+    rows : (n_rows,), where the rows of a window along the last axis begin, counted from its first candidate
+    width : candidates of a row
+    entries : (n_entries,), where the entries of a patch lie, counted from its first, in all channels
+    """
+
+    rows: np.ndarray
+    width: int
+    entries: np.ndarray
+
+
+def padded(length: int) -> int:
+    """The next multiple of a vector's lanes."""
+    return -(-length // LANES) * LANES
+
+
+def distance_rows(windows: Windows) -> np.ndarray:
+    """Memory for the distances of a window; rows are padded, so that each is made of whole vectors."""
+    return aligned_zeros((len(windows.rows), padded(windows.width)))
+
+
+@takes(
+    pixels="float32 pixels",
+    windows__rows="int64 rows",
+    windows__entries="int64 entries",
+    corners="int64 n",
+    begins="int64 n",
+    distances="float32 rows columns",
+    members="int32 n members",
+    found="float32 n members",
+)
+@kernel
+def find_nearest(pixels, windows, corners, begins, distances, members, found):
+    """For each patch the candidates that are nearest to it, in the order of the window; of equals the first.
+
+    Parameters
+    ----------
+    pixels : (n_pixels + LANES,), flat, all channels; what is beyond the pixels is read and not used
+    windows : Windows
+    corners, begins : (n,), where each patch and its first candidate begin
+    distances : memory, from `distance_rows`
+    members, found : (n, n_members), where the nearest begin, and their distances
+    """
+    for patch in range(len(corners)):
+        _measure(pixels, windows, corners[patch], begins[patch], distances)
+        _mark(windows, corners[patch] - begins[patch], distances)
+        bound = _nth_smallest(distances, members.shape[1])
+        _collect(windows, begins[patch], distances, bound, members[patch], found[patch])
+
+
+@inner
+def _measure(pixels, windows, corner, begin, distances):
+    """Sums of squared differences of all candidates, a row of them side by side."""
+    for row in range(len(windows.rows)):
+        line = distances[row]
+        line[:] = 0
+        first = begin + windows.rows[row]
+        for entry in windows.entries:
+            value = pixels[corner + entry]
+            beside = pixels[first + entry : first + entry + len(line)]
+            for column in range(len(line)):
+                difference = beside[column] - value
+                line[column] += difference * difference
+
+
+@inner
+def _mark(windows, distance, distances):
+    """A patch is nearest to itself, also where others are equal to it; what pads a row is never near."""
+    for row in range(len(windows.rows)):
+        column = distance - windows.rows[row]
+        if 0 <= column < windows.width:
+            distances[row, column] = -1
+        distances[row, windows.width :] = np.inf
+
+
+@inner
+def _nth_smallest(distances, count):
+    """The bits of the smallest float32 that so many distances do not exceed, by halving."""
+    values = distances.view(np.int32)
+    low, high = np.int32(0), _INFINITE_BITS
+    while low < high:
+        middle = np.int32(low + (high - low) // 2)
+        below = 0 * ONE
+        for row in range(len(values)):
+            line = values[row]
+            some = np.int32(0)
+            for column in range(len(line)):
+                some += np.int32(line[column] <= middle)
+            below += some
+        if below >= count:
+            high = middle
+        else:
+            low = np.int32(middle + 1)
+    return low
+
+
+@inner
+def _collect(windows, begin, distances, bound, members, found):
+    """All that are nearer than the bound, and of those at the bound as many as there is space for."""
+    values = distances.view(np.int32)
+    n_members = len(members)
+    equal = n_members
+    for row in range(len(values)):
+        for column in range(windows.width):
+            equal -= values[row, column] < bound
+    count = 0 * ONE
+    for row in range(len(values)):
+        for column in range(windows.width):
+            if values[row, column] <= bound:
+                if values[row, column] == bound:
+                    if equal == 0:
+                        continue
+                    equal -= 1
+                members[count] = begin + windows.rows[row] + column
+                found[count] = max(distances[row, column], np.float32(0))
+                count += 1

@@ -1,0 +1,97 @@
+"""Noise out of groups of alike patches, in passes that feed a part of the removed noise back.
+
+docs/groups.md tells the method in the words of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from sedil.arrays import AnyArray, Array
+from sedil.engines.contract import Cleaning
+from sedil.imaging.group_guide import plan_guide
+from sedil.imaging.groups import GroupShape, find_groups, group_shape, mean_over_groups, patch_means
+from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
+from sedil.patch_grid import PatchGrid
+from sedil.pretrained import DictionaryLike
+
+# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+_PASSES = 4
+_MATCH_EVERY = 2  # passes with the same groups
+_FEEDBACK = 0.15  # share of what was removed that the next pass gets back
+_FIRST_LEVEL = 1.2  # of the first pass, in standard deviations of the noise
+_LEFT = 0.58  # of the noise that is left after a pass: neighbours share it, so that groups average less
+
+
+class GroupDenoising(NamedTuple):
+    """How groups of patches through all channels are cleaned.
+
+    Attributes
+    ----------
+    image_shape : tuple of int, of a channel
+    shape : GroupShape
+    guide : how the first guess is made in which alike patches are sought; without it, by a pass of groups
+    sigma : standard deviation of the noise
+    """
+
+    image_shape: tuple[int, ...]
+    shape: GroupShape
+    guide: Cleaning | None
+    sigma: float
+
+    @classmethod
+    def plan(
+        cls,
+        channel: Array,
+        sigma: float,
+        dictionary: DictionaryLike | None,
+        stride: int | None,
+        time_axis: int | None,
+    ) -> GroupDenoising:
+        """For channels like this one; see `sedil.denoise`."""
+        shape = group_shape(channel.shape, stride, time_axis)
+        return cls(tuple(channel.shape), shape, plan_guide(channel, sigma, dictionary), sigma)
+
+    def n_patches(self, n_channels: int) -> int:
+        """Patches that are worked on, those that groups are sought for among them."""
+        grid = PatchGrid(self.image_shape, self.shape.patch_shape, self.shape.strides)
+        n_searches = -(-_PASSES // _MATCH_EVERY)
+        n_of_guide = 2 * grid.n_patches if self.guide is None else n_channels * self.guide.grid.n_patches
+        return n_of_guide + (n_searches + _PASSES) * grid.n_patches
+
+    def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
+        """The channels without their noise, all together."""
+        xp = array_namespace(channels[0])
+        noisy = xp.stack(list(channels))
+        estimate = self._guess(noisy, options)
+        for number in range(_PASSES):
+            if number % _MATCH_EVERY == 0:
+                groups = find_groups(estimate, self.shape, options)
+            if number == 0:
+                shown, noise = noisy, self._noise_at_first(noisy)
+            else:
+                shown = estimate + _FEEDBACK * (noisy - estimate)
+                noise = self._noise_left(noisy, shown)
+            estimate = mean_over_groups(shown, groups, noise, options)
+        return [estimate[k, ...] for k in range(len(channels))]
+
+    def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
+        xp = array_namespace(noisy)
+        if self.guide is None:
+            groups = find_groups(noisy, self.shape, options)
+            return mean_over_groups(noisy, groups, self._noise_at_first(noisy), options)
+        return xp.stack(
+            [mean_over_patches(noisy[k, ...], [self.guide], options) for k in range(noisy.shape[0])]
+        )
+
+    def _noise_at_first(self, noisy: AnyArray) -> AnyArray:
+        return array_namespace(noisy).full_like(noisy[0, ...], (_FIRST_LEVEL * self.sigma) ** 2)
+
+    def _noise_left(self, noisy: Array, shown: AnyArray) -> AnyArray:
+        """Variance of the noise in each patch of `shown`: what was there, less what was taken away."""
+        xp = array_namespace(shown)
+        taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.shape.patch_shape)
+        return _LEFT**2 * xp.abs(self.sigma**2 - taken)

@@ -1,0 +1,113 @@
+"""Groups of alike patches of an image: where they are, and the image that their cleaned members make.
+
+Images here are ``(channels, *shape)``, and a patch reaches through all channels. docs/groups.md tells the
+method in the words of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple
+
+from array_api_compat import array_namespace
+
+from sedil.arrays import AnyArray, Array, window_sums
+from sedil.engines import choose_engine
+from sedil.engines.contract import Groups, Shrinkage
+from sedil.engines.threads import parallel_map, threads_beside
+from sedil.imaging.patch_averages import CleaningOptions
+from sedil.match_grid import MatchGrid
+from sedil.patch_grid import PatchGrid
+
+# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+SHRINKAGE = Shrinkage(strength=0.58, smooth_steps=2)
+
+
+class GroupShape(NamedTuple):
+    """Shape of the patches and how far apart groups are, candidates along each axis, members of a group."""
+
+    patch_shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    window: tuple[int, ...]
+    n_members: int
+
+
+# By the number of axes: with more of them patches are shorter, and have about as many entries.
+_USUAL = {
+    1: GroupShape((16,), (4,), (201,), 32),
+    2: GroupShape((6, 6), (4, 4), (39, 39), 64),
+    3: GroupShape((4, 4, 4), (2, 2, 2), (11, 11, 11), 32),
+    4: GroupShape((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32),
+}
+# A clip, its frames along the first axis: patches are wide, as things move through frames.
+_CLIP = GroupShape((2, 6, 6), (1, 4, 4), (9, 17, 17), 32)
+
+
+def group_shape(shape: Sequence[int], stride: int | None = None, time_axis: int | None = None) -> GroupShape:
+    """What suits an image of this shape, channels left out, or a clip."""
+    usual = _USUAL[len(shape)]
+    if time_axis is not None:
+        patch_shape, strides, window = (_moved(each, time_axis) for each in _CLIP[:3])
+        usual = GroupShape(patch_shape, strides, window, _CLIP.n_members)
+    patch_shape = tuple(map(min, usual.patch_shape, shape))
+    strides = usual.strides if stride is None else (stride,) * len(shape)
+    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, strides, patch_shape)))
+
+
+def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:
+    """The first one at the axis of time."""
+    others = list(lengths[1:])
+    others.insert(time_axis % len(lengths), lengths[0])
+    return tuple(others)
+
+
+def find_groups(
+    guide: Array, shape: GroupShape, options: CleaningOptions, wanted: Array | None = None
+) -> list[Groups]:
+    """The patches of a grid, each with those that it is most like in the guide, box by box.
+
+    With `wanted`, a boolean array without channels, patches that hold none of its pixels get no group.
+    """
+    engine = choose_engine(options.engine, guide, ())
+    grid = MatchGrid(PatchGrid(guide.shape[1:], shape.patch_shape, shape.strides), shape.window)
+    n_members = min(shape.n_members, grid.n_candidates)
+    plan = engine.plan_groups(grid, guide, n_members, options.max_memory, options.threads)
+    match = partial(engine.match_box, grid, guide, n_members, wanted=wanted)
+    found = []
+    for groups in parallel_map(match, grid.grid.boxes(plan.patches_per_box), plan.n_threads):
+        found.append(groups._replace(distances=None))  # which would take as much memory again
+        options.counter.add(groups.members.shape[0])
+    return found
+
+
+def mean_over_groups(
+    image: AnyArray,
+    groups: Sequence[Groups],
+    noise: Array,
+    options: CleaningOptions,
+    shrinkage: Shrinkage = SHRINKAGE,
+) -> AnyArray:
+    """The image from its cleaned groups, averaged where members overlap; as it is where there are none.
+
+    `noise` is the variance of the noise in the patch that begins at each pixel, an array without channels.
+    """
+    xp = array_namespace(image)
+    engine = choose_engine(options.engine, image, ())
+    total, weight = xp.zeros_like(image), xp.zeros_like(noise)
+
+    def clean(some: Groups) -> Any:
+        return engine.clean_groups(some, image, noise, shrinkage)
+
+    for sums in parallel_map(clean, groups, threads_beside(image, options.threads)):
+        total[(slice(None), *sums.extent)] += sums.total
+        weight[sums.extent] += sums.weight
+        options.counter.add(sums.n_patches)
+    covered = weight > 0
+    return xp.where(covered, total / xp.where(covered, weight, xp.ones_like(weight)), image)
+
+
+def patch_means(values: AnyArray, patch_shape: Sequence[int]) -> AnyArray:
+    """The mean of an array over the patch that begins at each of its entries."""
+    return window_sums(values, patch_shape, forwards=False) / prod(patch_shape)
