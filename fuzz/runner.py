@@ -1,6 +1,6 @@
-"""Attacks in child processes: cases are numbered and counted, crashes and hangs are seen, all can be replayed.
+"""Attacks in child processes: cases are numbered and counted, crashes and hangs seen, all can be replayed.
 
-A campaign makes a case from two numbers, the seed of the run and the number of the case, and from nothing else.
+A campaign makes a case from two numbers, the seed of the run and the number of the case, and nothing else.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ class Report:
 
 
 def load_campaign(name: str) -> Campaign:
-    """The campaign of that name."""
-    return import_module(CAMPAIGNS[name]).CAMPAIGN
+    """The campaign of that name, or of a module."""
+    return import_module(CAMPAIGNS.get(name, name)).CAMPAIGN
 
 
 def run(

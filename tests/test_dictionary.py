@@ -175,7 +175,13 @@ def test_mixing_libraries_is_refused(torch, rng):
     [
         ([], ValueError, "A dictionary has 1 to 4 factors, got 0"),
         ([np.eye(2)] * 5, ValueError, "A dictionary has 1 to 4 factors, got 5"),
-        (np.eye(3), ValueError, r"factors\[0\] must be a non-empty matrix, got shape \(3,\)"),
+        (
+            np.eye(3),
+            TypeError,
+            r"factors must be a list of matrices, one per axis, got an ndarray of shape \(3, 3\)",
+        ),
+        (5, TypeError, r"factors must be a list of matrices, one per axis, got 5"),
+        ([np.ones(3)], ValueError, r"factors\[0\] must be a non-empty matrix, got shape \(3,\)"),
         (
             [np.eye(2), np.ones((0, 3))],
             ValueError,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
@@ -174,8 +174,7 @@ class SeparableDictionary:
 
     def like(self, array: Array) -> SeparableDictionary:
         """The same dictionary in the array library, precision and device of `array`."""
-        if not is_array_api_obj(array):
-            raise TypeError(f"array must be an array whose kind is wanted, got {checks.short(array)}.")
+        checks.require_array(array)
         xp = array_namespace(array)
         floating = array.dtype if array.dtype in (xp.float32, xp.float64) else xp.float64
         factors = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
+from math import ldexp, prod
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from sedil.arrays import exponent_to_work_in, largest_size, times_power_of_two
 from sedil.checks import (
     as_real_array,
     patch_lengths,
@@ -70,6 +71,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     warm_start : bool, default False
         Start `fit` from the dictionary of the last one, if it has the same shape.
     random_state : int, numpy.random.RandomState or None
+        None, the default, is other numbers each time; those that all programs share stay as they are.
     progress : bool or callable, default False
         Of `fit`, as in `sedil.learn`.
     engine, threads, dtype
@@ -374,4 +376,6 @@ def _sample_shape(X: Any) -> tuple[int, ...] | None:
 
 
 def _half_energy(array: np.ndarray) -> float:
-    return 0.5 * float(np.sum(array.astype(np.float64) ** 2))
+    exponent = exponent_to_work_in(largest_size(array))
+    squares = times_power_of_two(array, exponent) ** 2
+    return ldexp(0.5 * float(np.sum(squares, dtype=np.float64)), -2 * exponent)

@@ -68,7 +68,7 @@ def sparse_code(
     ----------
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     patches : array of shape (..., *patch_shape)
-        Of any array library that follows the array API standard; the dictionary follows it there.
+        In any units, of any array library that follows the array API standard; the dictionary follows it there.
     penalty : float, positive
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
@@ -83,7 +83,8 @@ def sparse_code(
     mask : boolean array of the shape of `patches`, optional
         True where data is missing; whatever `patches` holds there is ignored. Not for "pursuit".
     initial : array of shape (..., *n_atoms), optional
-        Codes to start from, for "l1" and "refit". Default: zero.
+        Codes to start from, for "l1" and "refit"; those that cost a hundred times as much as zero are replaced
+        by it. Default: zero.
     max_error : float, positive
         For "pursuit": length of the residual at which a patch is done; for noise of standard deviation
         sigma, 1.1 sigma times the square root of the number of entries.
@@ -135,7 +136,7 @@ def sparse_code(
         xp = array_namespace(samples)
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
-    # Codes are as large as patches and penalties are: those of a power of two of all are that power of theirs.
+    # A power of two of patches and penalties makes the same power of the codes, to the last digit.
     exponent = exponent_to_work_in(largest_size(samples))
     samples = times_power_of_two(samples, exponent)
     samples = checks.in_working_precision(samples, "patches", checks.working_precision(dtype, patches))
@@ -214,8 +215,8 @@ def _checked_thresholds(
         least = float(xp.min(thresholds))
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(
-            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code large "
-            f"and small patches apart."
+            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code "
+            f"large and small patches apart."
         )
     return thresholds
 

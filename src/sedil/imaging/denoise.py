@@ -160,7 +160,7 @@ def _checked_level(sigma: float, units: Units) -> float:
     sigma = checks.require_positive(sigma, "sigma")
     if units.spread and sigma > max(units.spread, units.largest):
         raise ValueError(
-            f"sigma {sigma:g} is larger than all that the image holds (up to {units.largest:g}): "
+            f"sigma {sigma:g} is larger than the values of the image (up to {units.largest:g}): "
             f"give it in the units of the image."
         )
     return units.level(sigma) if units.spread else sigma

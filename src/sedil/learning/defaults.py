@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import log1p, prod, sqrt
-from sys import float_info
 from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
@@ -34,6 +33,7 @@ from sedil.objective import Weights
 _SCALE, _SPARSITY, _COHERENCE = 3.0, 1.0, 0.01
 _SMOOTHING = 3.0
 _LONGEST_WARM_UP = 100
+_NOTHING = 2.0**-60  # of a squared coefficient, in units of the cost: its root is still a number to float32
 _FAR_OFF = 1e15  # weights in units of the patches: float32 holds squares of their products with these
 FIRST_CODES = Effort(tolerance=1e-2, max_iterations=50)  # codes to start from need not be exact
 
@@ -138,6 +138,7 @@ class CostSettings(NamedTuple):
         self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
     ) -> ProductManifold:
         """The manifold with the metric of that name."""
+        require_choice(self.metric, "metric", tuple(METRICS))
         return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
 
     def as_facts(self) -> dict[str, Any]:
@@ -190,7 +191,7 @@ def smallest_coefficient(weights: Weights) -> float:
     for _ in range(100):
         squared = 2 * relative * log1p(squared)
     # At or below 1/2 the only root is zero: every coefficient is worth keeping, if shrunk.
-    smallest = max(squared, relative, float_info.min)
+    smallest = max(squared, relative, _NOTHING)
     return sqrt(smallest / weights.sparsity_scale)
 
 
@@ -206,4 +207,10 @@ def mean_energy(patches: Array) -> float:
             f"The largest entry of the patches is {largest:.3g}, too large or too small to square in "
             f"{patches.dtype}: rescale them, for example by their largest value."
         )
-    return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+    energy = float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+    if energy > limits.max**0.45:  # gradients are as large, and are squared
+        raise ValueError(
+            f"The mean squared length of the patches is {energy:.3g}, too large to square in "
+            f"{patches.dtype}: rescale them, for example by their largest value."
+        )
+    return energy
