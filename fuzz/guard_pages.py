@@ -1,7 +1,7 @@
 """Arrays beside memory that nobody may touch: one byte too far is a segmentation fault.
 
-While `guarded` is on, every array that a fused kernel gets is such a copy, and what the kernel wrote is copied
-back.
+While `guarded` is on, every array that a fused kernel gets is such a copy, and what the kernel wrote is
+copied back.
 """
 
 from __future__ import annotations

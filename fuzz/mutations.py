@@ -1,4 +1,4 @@
-"""Ways to damage a file: blindly, or so that checksums and structure hold and only what is inside is wrong."""
+"""Ways to damage a file: blindly, or so that checksums and structure hold and only the inside is wrong."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ _LARGE_NUMBERS = (
 )
 _FORMATS = ("<H", ">H", "<I", ">I", "<Q", ">Q", "<f", ">f", "<d")
 _WORDS = (
-    None, True, False, 0, 1, -1, 2, 7, 10**6, 10**30, 0.5, -0.0, 1e300, float("nan"), float("inf"), "", "text", "8",
-    "\x1b[31m", "proper", "warm-up", [], [1], [8, 8], [1e9, 2], {}, {"a": 1}, [[1]], "x" * 2000,
+    None, True, False, 0, 1, -1, 2, 7, 10**6, 10**30, 0.5, -0.0, 1e300, float("nan"), float("inf"), "",
+    "text", "8", "\x1b[31m", "proper", "warm-up", [], [1], [8, 8], [1e9, 2], {}, {"a": 1}, [[1]], "x" * 2000,
 )  # fmt: skip
 
 
@@ -155,7 +155,8 @@ def _insert(content: bytes, rng: random.Random) -> bytes:
 
 
 _BLIND: tuple[Mutation, ...] = (
-    _flip_bits, _flip_bits, _flip_bits, _write_bytes, _write_number, _write_number, _cut, _remove, _repeat, _insert,
+    _flip_bits, _flip_bits, _flip_bits, _write_bytes, _write_number, _write_number, _cut, _remove, _repeat,
+    _insert,
 )  # fmt: skip
 
 

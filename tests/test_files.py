@@ -158,7 +158,7 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
     ("arrays", "facts", "message"),
     [
         ({"factor0": np.eye(2)}, facts_of([2, 2], [2, 2]), "it lacks factor1."),
-        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is null, not a dict."),
+        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is None, not a dict."),
         ({"factor0": np.eye(2)}, {"n_atoms": [2], "info": {}}, "it lacks patch_shape."),
         ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks signal_shape."),
         (
@@ -174,7 +174,7 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
         ({"factor0": np.eye(2)}, facts_of([2], [2], threshold=-1.0), "threshold must be a finite positive"),
         ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[3]), "signal_shape (3,) does not hold a"),
         ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[[2]]), "signal_shape must be"),
-        ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is a int, not a list."),
+        ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is an int, not a list."),
         ({"factor0": np.eye(2)}, facts_of("8", [2]), "its patch_shape is a str, not a list."),
         ({"factor0": np.eye(2)}, facts_of([2], [2], "text"), "its info is a str, not a dict."),
         ({"factor0": np.eye(2)}, facts_of([2], [3]), "factor0 has shape (2, 2), not (2, 3) as it says."),

@@ -292,8 +292,8 @@ def _checked_threshold(threshold: float) -> float:
     threshold = checks.require_positive(threshold, "threshold")
     if threshold > _LARGEST_THRESHOLD:
         raise ValueError(
-            f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: leave it "
-            f"out."
+            f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: "
+            f"leave it out."
         )
     return threshold
 

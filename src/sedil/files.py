@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sedil.checks import require_folder
-from sedil.errors import DictionaryFileError
+from sedil.errors import DictionaryFileError, kind_of
 from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
 from sedil.npz import ArrayHead, array_heads, read_array
@@ -125,8 +125,7 @@ def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any)
     if type(version) is not int or version < 1:
         raise DictionaryFileError(f"{path} is damaged: its format version is {version!r:.60}, not 1 or more.")
     if not isinstance(facts, dict):
-        came = "null" if facts is None else f"a {type(facts).__name__}"
-        raise DictionaryFileError(f"{path} is damaged: its facts are {came}, not a dict.")
+        raise DictionaryFileError(f"{path} is damaged: its facts are {kind_of(facts)}, not a dict.")
     if found != kind:
         raise DictionaryFileError(f"{path} holds a {found!s:.60}, not a {kind}.")
     if version != FORMAT_VERSION:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fuzz.guard_pages import SIDES, GuardPages, guarded_copy
-from fuzz.runner import run
 
 import sedil.engines.fused.kernels as package
+from fuzz.guard_pages import SIDES, GuardPages, guarded_copy
+from fuzz.runner import run
 from random_things import unit_columns
 from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import Kernel

@@ -9,6 +9,7 @@ from random_things import SHAPES, random_dictionary, training_patches, unit_colu
 from sedil.arrays import pack
 from sedil.engines.contract import Effort, PursuitCoding
 from sedil.engines.portable.l1 import FISTA_CHECK, LassoProblem, admm, fista, refit
+from sedil.engines.portable.omp import pursuit
 
 
 def test_admm_takes_fewer_iterations_than_fista_for_large_penalties():

@@ -19,7 +19,7 @@ from array_api_compat import device as device_of
 
 from sedil import checks, spheres
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.errors import DictionaryFileError
+from sedil.errors import DictionaryFileError, kind_of
 from sedil.files import archive_kind, read_archive, require_writable, write_archive
 from sedil.learning.result import History, Record
 
@@ -36,11 +36,18 @@ class AnotherRunError(ValueError):
 
 
 # What a number of a checkpoint may be. No run comes near the largest, and its square is still a number.
-_LARGEST = 1e60
+_LARGEST, _LARGEST_COUNT = 1e60, 2**63
+
+
+def _is_number(value: Any) -> bool:
+    return (type(value) is float and abs(value) <= _LARGEST) or (type(value) is int and abs(value) <= 2**53)
+
+
 _KINDS: dict[str, Callable[[Any], bool]] = {
-    "count": lambda value: type(value) is int and 0 <= value < 2**63,
-    "number": lambda value: type(value) in (int, float) and abs(value) <= _LARGEST,
-    "size": lambda value: type(value) in (int, float) and 0 <= value <= _LARGEST,
+    "count": lambda value: type(value) is int and 0 <= value < _LARGEST_COUNT,
+    "number": _is_number,
+    "size": lambda value: _is_number(value) and value >= 0,
+    "positive number": lambda value: _is_number(value) and value > 0,
     "size or null": lambda value: value is None or _KINDS["size"](value),
     "text": lambda value: type(value) is str,
 }
@@ -168,6 +175,9 @@ class CheckpointFile(NamedTuple):
             return None
         arrays, facts = read_archive(self.path, CHECKPOINT, _ARRAYS)
         with self.explaining_damage():
+            for name in ("identity", "history", "numbers"):
+                if not isinstance(facts[name], dict):
+                    raise DictionaryFileError(f"its {name} is {kind_of(facts[name])}, not a dict.")
             self.require_same_run(facts["identity"], expected)
             columns = [facts["history"][name] for name in Record._fields]
             if len(set(map(len, columns))) > 1:

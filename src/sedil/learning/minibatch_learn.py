@@ -160,8 +160,8 @@ def _seed(random_state: int | np.random.Generator | None) -> int:
 
 # What a checkpoint holds besides factors and history.
 _NUMBERS: Kinds = {
-    "weights": dict.fromkeys(Weights._fields, "size"),
-    "energy": "size",
+    "weights": dict.fromkeys(Weights._fields, "size") | {"sparsity_scale": "positive number"},
+    "energy": "positive number",
     "n_samples": "count",
     "result_dtype": get_args(Precision),
     "seed": "count",
