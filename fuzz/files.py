@@ -32,7 +32,7 @@ _INNER = re.compile(
 class FilesCampaign:
     """Mutated files, read by the functions of the library and by what the commands call."""
 
-    seconds_per_case = 20.0
+    seconds_per_case = 60.0
 
     def __init__(self) -> None:
         self._bases: list[Base] = []

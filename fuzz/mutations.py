@@ -371,7 +371,7 @@ def _pack_members(content: bytes, rng: random.Random) -> bytes:
     parts = members(content)
     if rng.random() < 0.3:
         which = rng.randrange(len(parts))
-        parts[which] = parts[which][0], parts[which][1] + bytes(rng.choice((100, 10**6, 3 * 10**7)))
+        parts[which] = parts[which][0], parts[which][1] + bytes(rng.choice((100, 10**6, 10**7)))
     return zipped(parts, rng.choice((zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
 
 
@@ -455,5 +455,5 @@ def _edit_nifti(content: bytes, rng: random.Random) -> bytes:
 def _edit_inside_gzip(content: bytes, rng: random.Random) -> bytes:
     inside = rng.choice((_edit_nifti, _edit_nifti, rng.choice(_BLIND)))(gzip.decompress(content), rng)
     if rng.random() < 0.1:
-        inside += bytes(rng.choice((10**5, 3 * 10**7)))
+        inside += bytes(rng.choice((10**5, 10**7)))
     return gzip.compress(inside, 1, mtime=0)

@@ -642,3 +642,15 @@ def test_file_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path, monk
     assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (9, 9)
     monkeypatch.undo()
     assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (6,)
+
+
+def test_header_with_what_is_no_character_is_refused(tmp_path):
+    """A flipped bit in text of NumPy can make a number that Python has no character for, and fails at later."""
+    header = json.dumps({"kind": "dictionary", "format_version": 2, "facts": {"info": {"a": "b"}}})
+    letters = np.array(header).reshape(1).view(np.uint32).copy()
+    letters[header.index("b")] |= 1 << 30
+    np.savez(tmp_path / "d.npz", header=letters.view(f"<U{len(header)}")[0])
+    with pytest.raises(
+        DictionaryFileError, match=r"d\.npz is not a dictionary file of sedil, or it is damaged"
+    ):
+        sedil.load_dictionary(tmp_path / "d.npz")

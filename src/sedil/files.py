@@ -118,7 +118,10 @@ def _require_size(path: Path, heads: Mapping[str, ArrayHead], size: int) -> None
 
 
 def _read_header(archive: zipfile.ZipFile, heads: Mapping[str, ArrayHead]) -> dict[str, Any]:
-    return json.loads(str(read_array(archive, heads[_HEADER])[()]))
+    text = str(read_array(archive, heads[_HEADER])[()])
+    if not text.isascii():  # as it was written; NumPy lets through what is no character at all
+        raise ValueError("the header is not ASCII")
+    return json.loads(text)
 
 
 def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any) -> None:

@@ -155,7 +155,7 @@ def test_engines_agree_beside_guard_pages(side):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("campaign", "n_cases"), [("bounds", 100), ("indices", 40)])
+@pytest.mark.parametrize(("campaign", "n_cases"), [("bounds", 60), ("indices", 25)])
 def test_a_few_cases_of_the_campaign(campaign, n_cases):
     report = run(campaign, n_cases, seed=1)
     assert report.n_cases == n_cases
