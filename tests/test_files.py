@@ -645,7 +645,7 @@ def test_file_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path, monk
 
 
 def test_header_with_what_is_no_character_is_refused(tmp_path):
-    """A flipped bit in text of NumPy can make a number that Python has no character for, and fails at later."""
+    """A flipped bit in text of NumPy can make a number that Python has no character for."""
     header = json.dumps({"kind": "dictionary", "format_version": 2, "facts": {"info": {"a": "b"}}})
     letters = np.array(header).reshape(1).view(np.uint32).copy()
     letters[header.index("b")] |= 1 << 30

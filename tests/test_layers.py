@@ -23,7 +23,7 @@ LAYERS = [
         "sedil.patch_grid",
         "sedil.progress",
     },
-    {"sedil.checks"},
+    {"sedil.checks", "sedil.match_grid"},
     {"sedil.engines", "sedil.files"},
     {"sedil.engines.portable"},
     {"sedil.engines.fused"},

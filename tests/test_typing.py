@@ -27,13 +27,13 @@ def stop(progress: Progress) -> bool:
 def use(bytes_: NDArray[np.uint8], patches: NDArray[np.float32], mask: NDArray[np.bool]) -> None:
     dictionary = sedil.shipped_dictionary("separable-8x8")
     assert_type(sedil.denoise(bytes_, dictionary=dictionary), NDArray[np.uint8])
-    assert_type(sedil.inpaint(patches, mask, "separable-8x8", mode="whole"), NDArray[np.float32])
+    assert_type(sedil.inpaint(patches, mask, "separable-8x8", method="whole"), NDArray[np.float32])
     assert_type(sedil.normalize_patches(patches), NDArray[np.float32])
     assert_type(dictionary.analyze(patches), NDArray[np.float32])
     assert_type(sedil.learn(patches, engine="fused", progress=stop).history[-1], Record)
     sedil.denoise(bytes_, method="refitt")  # wrong
     sedil.denoise([[1.0]])  # wrong
-    sedil.inpaint(patches, mode="all")  # wrong
+    sedil.inpaint(patches, method="all")  # wrong
     sedil.learn(patches, initial="odct", preset="papers")  # wrong
     sedil.learn(patches, metric="euclidean")  # wrong
     sedil.learn(patches, progress=print("done"))  # wrong

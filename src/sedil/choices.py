@@ -16,7 +16,7 @@ StartName = Literal["random", "odct", "data"]
 PresetName = Literal["data", "paper"]
 MetricName = Literal["balanced", "paper"]
 
-InpaintingMode = Literal["patches", "whole"]
+InpaintingMethod = Literal["groups", "quick", "whole"]
 
 ImageDictionaryName = Literal["separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8"]
 VolumeDictionaryName = Literal["separable-8x8x8"]

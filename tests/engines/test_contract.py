@@ -31,6 +31,8 @@ WORK = {
     "image": lambda **how: sedil.denoise(IMAGE, 20, SQUARES, **how),
     "image by pursuit": lambda **how: sedil.denoise(IMAGE, 20, SQUARES, method="pursuit", **how),
     "volume": lambda **how: sedil.denoise(VOLUME, 20, CUBES, **how),
+    "image by groups": lambda **how: sedil.denoise(IMAGE, 20, method="groups", **how),
+    "holes by groups": lambda **how: sedil.inpaint(IMAGE, MISSING, passes=2, **how),
     "holes": lambda **how: sedil.inpaint(IMAGE, MISSING, SQUARES, **how),
 }
 

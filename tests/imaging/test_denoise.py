@@ -6,12 +6,12 @@ from skimage.metrics import peak_signal_noise_ratio
 from skimage.restoration import calibrate_denoiser
 
 import sedil
-from sedil.coding.sparse_code import METHODS
 from sedil.engines.contract import Effort
 from sedil.imaging import image_dictionaries
-from sedil.imaging.denoise import _with_grain
+from sedil.imaging.denoise import METHODS
 from sedil.imaging.image_dictionaries import Vote, default_votes, image_coding, plan_cleaning
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches, sums_over_patches
+from sedil.imaging.patch_denoising import _with_grain
 from sedil.pretrained import FOR_VOLUMES, NAMES
 from sedil.progress import Progress
 from sedil_studies.pretrained.recipes import IMAGES, RECIPES
@@ -63,9 +63,12 @@ def test_shipped_dictionaries_denoise(noisy, clean, name):
     assert psnr(result, clean) > psnr(noisy, clean) + 5
 
 
-def test_default_is_better_than_plain_l1(noisy, clean):
-    l1 = sedil.denoise(noisy, SIGMA, method="l1")
-    assert psnr(sedil.denoise(noisy, SIGMA), clean) > psnr(l1, clean) + 0.3
+def test_quick_is_better_than_plain_l1_and_groups_than_quick(noisy, clean):
+    groups, quick, l1 = (
+        psnr(sedil.denoise(noisy, SIGMA, method=method), clean) for method in ("groups", "quick", "l1")
+    )
+    assert quick > l1 + 0.3
+    assert groups > quick + 0.2
 
 
 def test_units_do_not_matter(noisy):
@@ -201,12 +204,12 @@ def test_default_dictionaries_fit_into_the_image(side, patches):
     assert [vote.dictionary.patch_shape for vote in votes] == [(patch, patch) for patch in patches]
 
 
-def test_default_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean):
+def test_quick_is_a_mean_of_its_dictionaries_and_better_than_each(noisy, clean):
     parts = [
         sedil.denoise(noisy, SIGMA, each.dictionary, stride=each.strides)
         for each in default_votes(noisy.shape)
     ]
-    mean = sedil.denoise(noisy, SIGMA)
+    mean = sedil.denoise(noisy, SIGMA, method="quick")
     assert np.all(mean >= np.min(parts, axis=0) - 1e-3)
     assert np.all(mean <= np.max(parts, axis=0) + 1e-3)
     assert psnr(mean, clean) > max(psnr(part, clean) for part in parts)
@@ -283,13 +286,18 @@ IMAGE = np.zeros((16, 16)) + np.arange(16)
     ("image", "settings", "error", "message"),
     [
         (np.zeros((0, 5)), {}, ValueError, r"image is empty: its shape is \(0, 5\)"),
-        (np.zeros((1, 1)), {"sigma": 1}, ValueError, "is smaller than a patch of shape"),
-        (IMAGE[:, :5], {"sigma": 1}, ValueError, r"\(16, 5\) is smaller than a patch of shape \(8, 8\)"),
+        (np.zeros((1, 1)), {"sigma": 1, "method": "quick"}, ValueError, "is smaller than a patch of shape"),
+        (
+            IMAGE[:, :5],
+            {"sigma": 1, "method": "quick"},
+            ValueError,
+            r"\(16, 5\) is smaller than a patch of shape \(8, 8\)",
+        ),
         (np.where(IMAGE == 3, np.nan, IMAGE), {"sigma": 1}, ValueError, "image must be finite, got 16 NaN"),
         (IMAGE, {"sigma": 0}, ValueError, "sigma must be a finite positive number, got 0"),
         (IMAGE, {"sigma": -2}, ValueError, "sigma must be a finite positive number, got -2"),
         (IMAGE, {"sigma": 20}, ValueError, r"sigma 20 is larger than the values of the image \(up to 15\)"),
-        (IMAGE[0], {"sigma": 1}, ValueError, "no default dictionary for 1 axes: give one"),
+        (IMAGE[0], {"sigma": 1, "method": "quick"}, ValueError, "no default dictionary for 1 axes: give one"),
         (np.zeros((2,) * 5), {"sigma": 1}, ValueError, "image must have 1 to 4 axes besides colour"),
         (IMAGE, {"sigma": 1, "dictionary": sedil.odct((2, 2, 2), 3)}, ValueError, "is for patches of 3 axes"),
         (IMAGE, {"sigma": 1, "channel_axis": 2}, ValueError, "channel_axis 2 does not exist in an image"),
@@ -299,9 +307,23 @@ IMAGE = np.zeros((16, 16)) + np.arange(16)
             TypeError,
             "channel_axis must be a whole number or None, got 0.5",
         ),
-        (IMAGE, {"sigma": 1, "method": "best"}, ValueError, "method must be one of 'refit', 'l1', 'pursuit'"),
+        (IMAGE, {"sigma": 1, "method": "best"}, ValueError, "method must be one of 'groups', 'quick', 'l1'"),
         (IMAGE, {"sigma": 1, "stride": 0}, ValueError, "stride must be a whole number of at least 1, got 0"),
-        (IMAGE, {"sigma": 1, "stride": 13}, ValueError, "stride 13 leaves gaps"),
+        (
+            IMAGE,
+            {"sigma": 1, "stride": 7},
+            ValueError,
+            r"stride 7 leaves gaps between patches of shape \(6, 6\)",
+        ),
+        (IMAGE, {"sigma": 1, "stride": 13, "method": "quick"}, ValueError, "stride 13 leaves gaps"),
+        (
+            IMAGE,
+            {"sigma": 1, "method": "groups", "threshold": 2},
+            ValueError,
+            "give a larger or smaller sigma",
+        ),
+        (IMAGE, {"sigma": 1, "time_axis": 0}, ValueError, "time_axis is for clips of three axes"),
+        (IMAGE, {"sigma": 1, "time_axis": 2}, ValueError, "time_axis 2 does not exist in an image"),
         (IMAGE, {"sigma": 1, "threads": 0}, ValueError, "threads must be a whole number of at least 1"),
         (IMAGE, {"sigma": 1, "threshold": -1}, ValueError, "threshold must be a finite positive number"),
         (IMAGE.astype(complex), {}, TypeError, "image must hold real numbers, got dtype complex128"),

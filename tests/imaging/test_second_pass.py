@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 import sedil
-from sedil.imaging.second_pass import _transform, second_pass
+from sedil.imaging.cosine_blocks import cosine_transform
+from sedil.imaging.second_pass import second_pass
 
 WAVES = (128 + 60 * np.sin(sum(0.4 * axis for axis in np.mgrid[:14, :18, :21]))).astype(np.float32)
 SIGMA = 20.0
@@ -18,7 +19,7 @@ def error(volume):
 
 
 def test_transform_is_orthonormal_and_begins_with_the_mean():
-    matrix = _transform((4, 4, 3))
+    matrix = cosine_transform((4, 4, 3))
     np.testing.assert_allclose(matrix.T @ matrix, np.eye(48), atol=1e-6)
     np.testing.assert_allclose(matrix[:, 0], 1 / np.sqrt(48), rtol=1e-6)
 
@@ -29,7 +30,7 @@ def test_true_estimate_is_a_good_guide(noisy):
 
 def test_formula_on_one_block(rng):
     noisy, estimate = (100 * rng.random((4, 4, 4)).astype(np.float32) for _ in range(2))
-    matrix = _transform((4, 4, 4))
+    matrix = cosine_transform((4, 4, 4))
     signal = (matrix.T @ estimate.ravel()) ** 2
     expected = matrix @ (signal / (signal + 1.25 * SIGMA**2) * (matrix.T @ noisy.ravel()))
     np.testing.assert_allclose(second_pass(noisy, estimate, SIGMA).ravel(), expected, rtol=1e-4, atol=1e-3)
@@ -48,13 +49,13 @@ def test_threads_change_nothing_and_input_stays(noisy):
 
 
 def test_volumes_gain_by_it_but_not_the_papers_l1(noisy, monkeypatch):
-    from sedil.imaging import denoise as module
+    from sedil.imaging import patch_denoising as module
 
     dictionary = sedil.odct((6, 6, 6), 9)
-    methods = ("refit", "pursuit", "l1")
+    methods = ("quick", "pursuit", "l1")
     both = {m: sedil.denoise(noisy, SIGMA, dictionary, stride=2, method=m) for m in methods}
     monkeypatch.setattr(module, "second_pass", lambda noisy, estimate, *how: estimate)
     once = {m: sedil.denoise(noisy, SIGMA, dictionary, stride=2, method=m) for m in methods}
-    for method in ("refit", "pursuit"):
+    for method in ("quick", "pursuit"):
         assert error(both[method]) < error(once[method])
     np.testing.assert_array_equal(both["l1"], once["l1"])

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from sedil.choices import InpaintingMethod
 from sedil.commands.common import Dictionary, Force, Threads
 from sedil.terminal import bar, clear_errors, console
 
@@ -29,6 +30,10 @@ def inpaint(
     ],
     output: Annotated[Path, typer.Argument(help="Where the filled picture goes.", metavar="OUT")],
     dictionary: Dictionary = None,
+    method: Annotated[
+        InpaintingMethod | None,
+        typer.Option(help="groups, the default: the best picture. quick: the default with a dictionary."),
+    ] = None,
     compare: Annotated[
         Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
     ] = None,
@@ -52,7 +57,7 @@ def inpaint(
         console.print(f"missing      {masked.mask.mean():.1%} of the pixels")
         began = time.perf_counter()
         with bar("inpainting") as report:
-            inpaint_file(masked, loaded, threads, report)
+            inpaint_file(masked, loaded, method, threads, report)
         seconds = time.perf_counter() - began
         console.print(f"inpainted    {format_shape(masked.opened.content.pixels.shape)} in {seconds:.1f} s")
         job = masked.opened.job

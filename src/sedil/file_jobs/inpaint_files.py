@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sedil.choices import InpaintingMethod
 from sedil.dictionary import SeparableDictionary, format_shape
 from sedil.errors import ImageFileError
 from sedil.file_jobs.job_planning import plan_one
@@ -68,7 +69,11 @@ def read_mask(path: Path) -> np.ndarray:
 
 
 def inpaint_file(
-    masked: MaskedFile, dictionary: SeparableDictionary | None, threads: int | None, report: Report
+    masked: MaskedFile,
+    dictionary: SeparableDictionary | None,
+    method: InpaintingMethod | None,
+    threads: int | None,
+    report: Report,
 ) -> None:
     """Fill the missing pixels and write the results."""
     content = masked.opened.content
@@ -76,6 +81,7 @@ def inpaint_file(
         content.pixels,
         masked.mask,
         dictionary,
+        method=method,
         channel_axis=content.channel_axis,
         threads=threads,
         progress=report,

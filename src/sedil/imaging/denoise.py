@@ -14,6 +14,7 @@ from sedil.imaging.noise import estimate_noise
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.pixels import Units, copied, join_channels, split_channels
+from sedil.imaging.weak_noise import weakness
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
@@ -43,7 +44,9 @@ def denoise(
     Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with two
     orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
-    patch on its own over a learned dictionary.
+    patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
+    the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
+    `threshold` say otherwise, two passes of cosines take its place (`sedil.imaging.weak_noise`).
 
     Parameters
     ----------
@@ -116,9 +119,11 @@ def denoise(
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
-        work = GroupDenoising.plan(channels[0], level, dictionary, stride, time_axis)
+        is_weak = weakness(pixels, level) == 1
+        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak)
     else:
-        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride)
+        share = weakness(pixels, level) if method == "quick" else 0.0
+        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
     if level < _WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
@@ -150,8 +155,8 @@ def _require_no_colour(shape: Sequence[int], channel_axis: int | None, time_axis
             raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
     elif len(shape) == 3 and shape[-1] == 3 and channel_axis is None:
         raise ValueError(
-            f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip of three "
-            f"columns, time_axis."
+            f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip "
+            f"three pixels wide, time_axis."
         )
 
 

@@ -12,14 +12,13 @@ from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
 from sedil.engines.contract import Cleaning
-from sedil.imaging.group_guide import plan_guide
-from sedil.imaging.groups import GroupShape, find_groups, group_shape, mean_over_groups, patch_means
+from sedil.imaging.group_guide import Guide, plan_guide
+from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
 from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
 
 # Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
-_PASSES = 4
 _MATCH_EVERY = 2  # passes with the same groups
 _FEEDBACK = 0.15  # share of what was removed that the next pass gets back
 _FIRST_LEVEL = 1.2  # of the first pass, in standard deviations of the noise
@@ -32,44 +31,50 @@ class GroupDenoising(NamedTuple):
     Attributes
     ----------
     image_shape : tuple of int, of a channel
-    shape : GroupShape
-    guide : how the first guess is made in which alike patches are sought; without it, by a pass of groups
+    settings : GroupSettings
+    guide : how the first guess is made in which alike patches are sought
     sigma : standard deviation of the noise
     """
 
     image_shape: tuple[int, ...]
-    shape: GroupShape
-    guide: Cleaning | None
+    settings: GroupSettings
+    guide: Guide
     sigma: float
 
     @classmethod
     def plan(
         cls,
-        channel: Array,
+        channels: Sequence[Array],
         sigma: float,
         dictionary: DictionaryLike | None,
         stride: int | None,
         time_axis: int | None,
+        is_weak: bool,
     ) -> GroupDenoising:
-        """For channels like this one; see `sedil.denoise`."""
-        shape = group_shape(channel.shape, stride, time_axis)
-        return cls(tuple(channel.shape), shape, plan_guide(channel, sigma, dictionary), sigma)
+        """For these channels; see `sedil.denoise`."""
+        shape = tuple(channels[0].shape)
+        settings = group_settings(shape, len(channels), stride, time_axis)
+        return cls(shape, settings, plan_guide(channels[0], sigma, dictionary, is_weak), sigma)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
-        grid = PatchGrid(self.image_shape, self.shape.patch_shape, self.shape.strides)
-        n_searches = -(-_PASSES // _MATCH_EVERY)
-        n_of_guide = 2 * grid.n_patches if self.guide is None else n_channels * self.guide.grid.n_patches
-        return n_of_guide + (n_searches + _PASSES) * grid.n_patches
+        grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
+        n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
+        n_guide = {"noisy": 0, "groups": 2 * grid.n_patches}
+        if isinstance(self.guide, Cleaning):
+            n_patches = n_channels * self.guide.grid.n_patches
+        else:
+            n_patches = n_guide[self.guide]
+        return n_patches + (n_searches + self.settings.n_passes) * grid.n_patches
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
         """The channels without their noise, all together."""
         xp = array_namespace(channels[0])
         noisy = xp.stack(list(channels))
         estimate = self._guess(noisy, options)
-        for number in range(_PASSES):
+        for number in range(self.settings.n_passes):
             if number % _MATCH_EVERY == 0:
-                groups = find_groups(estimate, self.shape, options)
+                groups = find_groups(estimate, self.settings, options)
             if number == 0:
                 shown, noise = noisy, self._noise_at_first(noisy)
             else:
@@ -80,8 +85,10 @@ class GroupDenoising(NamedTuple):
 
     def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
         xp = array_namespace(noisy)
-        if self.guide is None:
-            groups = find_groups(noisy, self.shape, options)
+        if self.guide == "noisy":
+            return noisy
+        if self.guide == "groups":
+            groups = find_groups(noisy, self.settings, options)
             return mean_over_groups(noisy, groups, self._noise_at_first(noisy), options)
         return xp.stack(
             [mean_over_patches(noisy[k, ...], [self.guide], options) for k in range(noisy.shape[0])]
@@ -93,5 +100,5 @@ class GroupDenoising(NamedTuple):
     def _noise_left(self, noisy: Array, shown: AnyArray) -> AnyArray:
         """Variance of the noise in each patch of `shown`: what was there, less what was taken away."""
         xp = array_namespace(shown)
-        taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.shape.patch_shape)
+        taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.settings.patch_shape)
         return _LEFT**2 * xp.abs(self.sigma**2 - taken)

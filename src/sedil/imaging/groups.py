@@ -19,41 +19,57 @@ from sedil.engines.contract import Groups, Shrinkage
 from sedil.engines.threads import parallel_map, threads_beside
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.match_grid import MatchGrid
-from sedil.patch_grid import PatchGrid
+from sedil.patch_grid import PatchGrid, require_no_gaps
 
 # Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
 SHRINKAGE = Shrinkage(strength=0.58, smooth_steps=2)
 
 
-class GroupShape(NamedTuple):
-    """Shape of the patches and how far apart groups are, candidates along each axis, members of a group."""
+class GroupSettings(NamedTuple):
+    """How groups are made.
+
+    Attributes
+    ----------
+    patch_shape : shape of a patch, channels left out
+    strides : distance of the patches that groups are made for, along each axis
+    window : patches along each axis among which alike ones are sought
+    n_members : patches of a group
+    n_passes : how often the image is cleaned
+    """
 
     patch_shape: tuple[int, ...]
     strides: tuple[int, ...]
     window: tuple[int, ...]
     n_members: int
+    n_passes: int
 
 
 # By the number of axes: with more of them patches are shorter, and have about as many entries.
 _USUAL = {
-    1: GroupShape((16,), (4,), (201,), 32),
-    2: GroupShape((6, 6), (4, 4), (39, 39), 64),
-    3: GroupShape((4, 4, 4), (2, 2, 2), (11, 11, 11), 32),
-    4: GroupShape((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32),
+    1: GroupSettings((16,), (4,), (201,), 32, n_passes=4),
+    2: GroupSettings((6, 6), (4, 4), (39, 39), 64, n_passes=4),
+    3: GroupSettings((4, 4, 4), (2, 2, 2), (11, 11, 11), 32, n_passes=5),
+    4: GroupSettings((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32, n_passes=4),
 }
-# A clip, its frames along the first axis: patches are wide, as things move through frames.
-_CLIP = GroupShape((2, 6, 6), (1, 4, 4), (9, 17, 17), 32)
+# Patches through three channels have three times as many entries: they are smaller, and more of them needed.
+_COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4)
+# A clip, its frames along the first axis: patches are wide and short, as things move from frame to frame.
+_CLIP = GroupSettings((2, 6, 6), (1, 4, 4), (9, 17, 17), 64, n_passes=6)
 
 
-def group_shape(shape: Sequence[int], stride: int | None = None, time_axis: int | None = None) -> GroupShape:
+def group_settings(
+    shape: Sequence[int], n_channels: int = 1, stride: int | None = None, time_axis: int | None = None
+) -> GroupSettings:
     """What suits an image of this shape, channels left out, or a clip."""
-    usual = _USUAL[len(shape)]
+    usual = _COLOUR if len(shape) == 2 and n_channels > 1 else _USUAL[len(shape)]
     if time_axis is not None:
         patch_shape, strides, window = (_moved(each, time_axis) for each in _CLIP[:3])
-        usual = GroupShape(patch_shape, strides, window, _CLIP.n_members)
+        usual = _CLIP._replace(patch_shape=patch_shape, strides=strides, window=window)
     patch_shape = tuple(map(min, usual.patch_shape, shape))
-    strides = usual.strides if stride is None else (stride,) * len(shape)
-    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, strides, patch_shape)))
+    if stride is not None:
+        require_no_gaps(stride, patch_shape)
+        usual = usual._replace(strides=(stride,) * len(shape))
+    return usual._replace(patch_shape=patch_shape, strides=tuple(map(min, usual.strides, patch_shape)))
 
 
 def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:
@@ -64,15 +80,15 @@ def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:
 
 
 def find_groups(
-    guide: Array, shape: GroupShape, options: CleaningOptions, wanted: Array | None = None
+    guide: Array, settings: GroupSettings, options: CleaningOptions, wanted: Array | None = None
 ) -> list[Groups]:
     """The patches of a grid, each with those that it is most like in the guide, box by box.
 
     With `wanted`, a boolean array without channels, patches that hold none of its pixels get no group.
     """
     engine = choose_engine(options.engine, guide, ())
-    grid = MatchGrid(PatchGrid(guide.shape[1:], shape.patch_shape, shape.strides), shape.window)
-    n_members = min(shape.n_members, grid.n_candidates)
+    grid = MatchGrid(PatchGrid(guide.shape[1:], settings.patch_shape, settings.strides), settings.window)
+    n_members = min(settings.n_members, grid.n_candidates)
     plan = engine.plan_groups(grid, guide, n_members, options.max_memory, options.threads)
     match = partial(engine.match_box, grid, guide, n_members, wanted=wanted)
     found = []

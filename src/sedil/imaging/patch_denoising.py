@@ -12,6 +12,7 @@ from sedil.engines.contract import Cleaning
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
 from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
 from sedil.imaging.second_pass import second_pass
+from sedil.imaging.weak_noise import clean_by_cosines, count_blocks
 from sedil.pretrained import DictionaryLike
 
 # Photographs hold fine grain that no dictionary tells from noise, about this share of their contrast. A part
@@ -28,11 +29,15 @@ class PatchDenoising(NamedTuple):
     cleanings : by which dictionaries; their patches are averaged
     coding : how patches are coded
     sigma : standard deviation of the noise
+    stride : distance between neighbouring patches
+    cosines : share of the result that cosines make instead, from 0 to 1
     """
 
     cleanings: Sequence[Cleaning]
     coding: CodingMethod
     sigma: float
+    stride: int
+    cosines: float
 
     @classmethod
     def plan(
@@ -43,21 +48,38 @@ class PatchDenoising(NamedTuple):
         coding: CodingMethod,
         threshold: float | None,
         stride: int | None,
+        weakness: float,
     ) -> PatchDenoising:
-        """For channels like this one; see `sedil.denoise`."""
+        """For channels like this one; see `sedil.denoise` and `sedil.imaging.weak_noise.weakness`."""
         votes = given_votes(dictionary) or default_votes(tuple(channel.shape))
-        cleanings = [plan_cleaning(vote, channel, coding, sigma, threshold, stride or 1) for vote in votes]
-        return cls(cleanings, coding, sigma)
+        stride = stride or 1
+        cleanings = [plan_cleaning(vote, channel, coding, sigma, threshold, stride) for vote in votes]
+        is_default = dictionary is None and threshold is None
+        return cls(cleanings, coding, sigma, stride, weakness if is_default else 0.0)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on."""
-        return n_channels * sum(cleaning.grid.n_patches for cleaning in self.cleanings)
+        count = 0
+        if self.cosines < 1:
+            count += sum(cleaning.grid.n_patches for cleaning in self.cleanings)
+        if self.cosines > 0:
+            count += count_blocks(self.cleanings[0].grid.image_shape, self.stride)
+        return n_channels * count
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
         """The channels without their noise, one by one."""
         return [self._clean_one(channel, options) for channel in channels]
 
     def _clean_one(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
+        estimate = channel
+        if self.cosines < 1:
+            estimate = self._clean_by_codes(channel, options)
+        if self.cosines > 0:
+            by_cosines = clean_by_cosines(channel, self.sigma, self.stride, options)
+            estimate = estimate + self.cosines * (by_cosines - estimate)
+        return estimate
+
+    def _clean_by_codes(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
         estimate = mean_over_patches(channel, self.cleanings, options)
         if self.coding == "l1":
             return estimate

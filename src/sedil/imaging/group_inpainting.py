@@ -1,0 +1,83 @@
+"""Missing pixels from groups of alike patches: clean, put the known pixels back, again and again.
+
+The level of noise that is taken away falls from pass to pass, as if what is filled in were less and less
+noisy. docs/groups.md tells the method in the words of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from sedil.arrays import AnyArray, Array, variance
+from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups
+from sedil.imaging.patch_averages import CleaningOptions
+from sedil.imaging.patch_inpainting import passes_needed
+from sedil.patch_grid import PatchGrid
+
+# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+_FIRST_LEVEL, _LAST_LEVEL = 0.3, 0.02  # of noise, in standard deviations of the known pixels
+_MATCH_EVERY = 4  # passes with the same groups
+
+
+class GroupFilling(NamedTuple):
+    """How groups of patches through all channels are filled.
+
+    Attributes
+    ----------
+    settings : GroupSettings
+    n_passes : how often the image is cleaned
+    n_patches : patches that are worked on at most, those that groups are sought for among them
+    """
+
+    settings: GroupSettings
+    n_passes: int
+    n_patches: int
+
+    @classmethod
+    def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
+        """For channels with these missing pixels; as many passes as the widest holes need, if none are given."""
+        count = max(map(passes_needed, masks)) if n_passes is None else n_passes
+        grid = PatchGrid(masks[0].shape, settings.patch_shape, settings.strides)
+        return cls(settings, count, grid.n_patches * (count + -(-count // _MATCH_EVERY)))
+
+    def fill(
+        self,
+        channels: Sequence[AnyArray],
+        masks: Sequence[Array],
+        guess: Sequence[AnyArray],
+        sigma: float,
+        options: CleaningOptions,
+    ) -> list[AnyArray]:
+        """Fill the missing pixels of channels with what their groups have in common. Paper: Eq. (35).
+
+        Parameters
+        ----------
+        channels : sequence of arrays
+            Finite, also at missing pixels.
+        masks : sequence of boolean arrays, True where pixels are missing
+        guess : sequence of arrays, a first filling
+        sigma : float
+            Noise of the known pixels: no pass removes less.
+        options : CleaningOptions
+
+        Returns
+        -------
+        list of arrays
+            The known pixels are those of `channels`.
+        """
+        xp = array_namespace(channels[0])
+        known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
+        contrast = sqrt(variance(known[~missing]))
+        wanted = xp.any(missing, axis=0)
+        for number, level in enumerate(np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.n_passes).tolist()):
+            if number % _MATCH_EVERY == 0:
+                groups = find_groups(filled, self.settings, options, wanted)
+            noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)
+            estimate = mean_over_groups(filled, groups, noise, options)
+            filled = xp.where(missing, estimate, known)
+        return [filled[k, ...] for k in range(filled.shape[0])]

@@ -1,0 +1,230 @@
+"""Groups of alike patches: matching, shrinkage, averages, denoising and inpainting by them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import sedil
+from sedil.arrays import window_sums
+from sedil.engines.contract import Shrinkage
+from sedil.engines.fused import ENGINE as FUSED
+from sedil.engines.portable import ENGINE as PORTABLE
+from sedil.engines.portable.grouping import shrink
+from sedil.imaging.groups import find_groups, group_settings, mean_over_groups
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
+from sedil.match_grid import MatchGrid
+from sedil.patch_grid import PatchGrid
+
+SIGMA = 20.0
+SHRINKAGE = Shrinkage(0.58, 2)
+
+# Channels, shape, shape of a patch, stride, window, members: fewer and more of these than entries.
+CASES = [
+    (1, (40,), (8,), 3, (31,), 12),
+    (1, (30, 27), (6, 6), 4, (15, 13), 20),
+    (1, (30, 27), (5, 5), 3, (15, 13), 50),
+    (3, (20, 21), (4, 4), 3, (9, 11), 60),
+    (1, (12, 13, 14), (4, 4, 4), 2, (5, 5, 7), 32),
+    (2, (9, 10, 11), (2, 3, 3), 2, (3, 5, 5), 9),
+    (1, (7, 7, 6, 8), (3, 3, 3, 3), 2, (3, 3, 3, 3), 16),
+    (1, (5, 6), (1, 1), 1, (5, 5), 1),
+    (1, (6, 6), (6, 6), 4, (9, 9), 1),
+]
+
+
+def options(engine=None, threads=1):
+    return CleaningOptions(engine, 512e6, threads, PatchCounter(lambda progress: None, 1))
+
+
+def grid_of(shape, patch_shape, stride, window):
+    strides = [min(stride, length) for length in patch_shape]
+    return MatchGrid(PatchGrid(shape, patch_shape, strides), window)
+
+
+def image_of(n_channels, shape, rng):
+    return rng.integers(0, 12, (n_channels, *shape)).astype(np.float32)  # many patches are equally far
+
+
+def nearest_by_hand(grid, image, n_members, box):
+    """Sets of nearest candidates of each patch, and their distances in order."""
+    reach = grid.reach(box)
+    pixels = image[(slice(None), *reach)].astype(np.float64)
+    shape = pixels.shape[1:]
+    found = []
+    for corner in np.ndindex(*(len(side) for side in box)):
+        at = [side[k] for side, k in zip(box, corner, strict=True)]
+        first = [side[k] for side, k in zip(grid.begins(box), corner, strict=True)]
+        patch = [
+            slice(a - r.start, a - r.start + n)
+            for a, r, n in zip(at, reach, grid.grid.patch_shape, strict=True)
+        ]
+        rows = []
+        for step in np.ndindex(*grid.window):
+            begin = [f + s - r.start for f, s, r in zip(first, step, reach, strict=True)]
+            other = [slice(b, b + n) for b, n in zip(begin, grid.grid.patch_shape, strict=True)]
+            distance = ((pixels[(slice(None), *patch)] - pixels[(slice(None), *other)]) ** 2).sum()
+            itself = all(a.start == b.start for a, b in zip(patch, other, strict=True))
+            rows.append((-1 if itself else distance, np.ravel_multi_index(begin, shape)))
+        found.append(sorted(rows, key=lambda row: row[0])[:n_members])
+    return found
+
+
+@pytest.mark.parametrize("engine", [FUSED, PORTABLE], ids=["fused", "portable"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_nearest_patches_are_found_ties_in_order(case, engine, rng):
+    n_channels, shape, patch_shape, stride, window, n_members = case
+    grid, image = grid_of(shape, patch_shape, stride, window), image_of(n_channels, shape, rng)
+    for box in list(grid.grid.boxes(12))[::3]:
+        groups = engine.match_box(grid, image, n_members, box, None)
+        for members, distances, expected in zip(
+            groups.members, groups.distances, nearest_by_hand(grid, image, n_members, box), strict=True
+        ):
+            assert set(members.tolist()) == {int(at) for _, at in expected}
+            assert_array_equal(np.sort(distances), [max(distance, 0) for distance, _ in expected])
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_engines_clean_groups_alike(case, rng):
+    n_channels, shape, patch_shape, stride, window, n_members = case
+    grid, image = grid_of(shape, patch_shape, stride, window), image_of(n_channels, shape, rng)
+    noise = (30 * rng.random(shape)).astype(np.float32)
+    for box in list(grid.grid.boxes(12))[::3]:
+        groups = PORTABLE.match_box(grid, image, n_members, box, None)
+        ours, theirs = (engine.clean_groups(groups, image, noise, SHRINKAGE) for engine in (FUSED, PORTABLE))
+        assert_array_equal(ours.weight, theirs.weight)
+        assert_allclose(ours.total, theirs.total, atol=2e-4 * np.abs(theirs.total).max())
+
+
+@pytest.mark.parametrize(("n_members", "n_entries"), [(7, 12), (12, 7), (9, 9), (1, 4), (33, 5), (5, 70)])
+def test_shrinkage_is_that_of_eigenvalues(n_members, n_entries, rng):
+    groups = rng.standard_normal((3, n_members, n_entries))
+    variance = np.array([0.5, 1.0, 2.0])
+    cleaned = shrink(groups, variance, SHRINKAGE)
+    for group, level, result in zip(groups, variance, cleaned, strict=True):
+        mean = group.mean(axis=0)
+        left, values, right = np.linalg.svd(group - mean, full_matrices=False)
+        threshold = SHRINKAGE.strength * (np.sqrt(n_members) + np.sqrt(n_entries)) ** 2 * level
+        share = values**2 / (values**2 + threshold)
+        for _ in range(SHRINKAGE.smooth_steps):
+            share = 3 * share**2 - 2 * share**3
+        assert_allclose(result, mean + (left * (share * values)) @ right, atol=1e-9)
+
+
+@pytest.mark.parametrize("sigma", [1e-12, 1e-3, 1e6])
+def test_groups_of_equal_members_stay_what_they_are(sigma):
+    image = np.tile(np.arange(6, dtype=np.float32), (24, 4))
+    clean = sedil.denoise(image, min(sigma, 6.0), method="groups")
+    assert_allclose(clean, image, atol=1e-3)
+
+
+def test_window_sums_are_an_adjoint_pair(rng):
+    left, right = rng.standard_normal((2, 7, 8, 5))
+    sums = [window_sums(each, (3, 1, 5), forwards=way) for each, way in ((left, True), (right, False))]
+    assert (sums[0] * right).sum() == pytest.approx((left * sums[1]).sum())
+    assert window_sums(left, (3, 1, 5), forwards=False)[0, 0, 0] == pytest.approx(left[:3, 0, :5].sum())
+
+
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+def test_groups_are_made_where_they_are_wanted_only(engine, rng):
+    image = image_of(1, (24, 24), rng)
+    wanted = np.zeros((24, 24), bool)
+    wanted[9, 9] = True
+    groups = find_groups(image, group_settings((24, 24)), options(engine), wanted)
+    assert sum(len(some.members) for some in groups) == 4
+    noise = np.full((24, 24), 400, np.float32)
+    clean = mean_over_groups(image, groups, noise, options(engine))
+    assert np.isfinite(clean).all()
+    assert clean[0, 9, 9] != image[0, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("shape", "how"),
+    [
+        ((100,), {}),
+        ((40, 37), {}),
+        ((30, 31, 3), {"channel_axis": -1}),
+        ((2, 30, 31), {"channel_axis": 0}),
+        ((12, 13, 14), {}),
+        ((6, 20, 21), {"time_axis": 0}),
+        ((20, 21, 6), {"time_axis": -1}),
+        ((6, 7, 6, 7), {}),
+    ],
+    ids=str,
+)
+def test_noise_falls_and_engines_agree(shape, how, rng):
+    smooth = 100 + 60 * np.sin(sum(0.35 * axis for axis in np.indices(shape)))
+    noisy = smooth + SIGMA * rng.standard_normal(shape)
+    fused, portable = (sedil.denoise(noisy, SIGMA, engine=engine, **how) for engine in ("fused", "portable"))
+    assert np.mean((fused - smooth) ** 2) < 0.4 * SIGMA**2
+    assert np.sqrt(np.mean((fused - portable) ** 2)) < 0.1  # a few patches that are nearly as near may differ
+    reference = sedil.denoise(noisy, SIGMA, dtype="float64", **how)
+    assert np.sqrt(np.mean((reference - portable) ** 2)) < 0.1
+
+
+def test_threads_never_change_a_bit(rng):
+    noisy = (100 + SIGMA * rng.standard_normal((150, 140))).astype(np.float32)
+    one, two, five = (sedil.denoise(noisy, SIGMA, threads=threads) for threads in (1, 2, 5))
+    assert_array_equal(one, two)
+    assert_array_equal(one, five)
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (1, 50), (3, 3), (7, 5), (6, 6), (2,), (2, 3, 4), (1, 9, 9), (2, 2, 2, 2)]
+)
+@pytest.mark.parametrize("sigma", [1e-6, 1.0, 1e3])
+def test_small_images_and_any_noise(shape, sigma, rng):
+    image = 1e3 * rng.random(shape)
+    for engine in ("fused", "portable"):
+        clean = sedil.denoise(image, sigma, engine=engine)
+        assert clean.shape == shape
+        assert np.isfinite(clean).all()
+
+
+def test_flat_images_stay_flat():
+    flat = np.full((40, 40), 7.0)
+    assert_array_equal(sedil.denoise(flat, 3.0), flat)
+
+
+def test_groups_fill_stripes_better_than_patches(rng):
+    stripes = 100 + 50 * np.sin(np.add.outer(1.1 * np.arange(64), 0.6 * np.arange(64)))
+    mask = rng.random(stripes.shape) < 0.8
+    errors = [
+        np.mean((sedil.inpaint(np.where(mask, np.nan, stripes), mask, method=method) - stripes)[mask] ** 2)
+        for method in ("groups", "quick")
+    ]
+    assert errors[0] < 0.7 * errors[1]
+
+
+@pytest.mark.parametrize("method", ["groups", "quick"])
+def test_more_known_pixels_are_never_worse(method, rng):
+    stripes = 100 + 50 * np.sin(np.add.outer(1.1 * np.arange(96), 0.6 * np.arange(96)))
+    order = rng.random(stripes.shape)
+    errors = []
+    for share in (0.7, 0.6, 0.5, 0.3):
+        mask = order < share
+        filled = sedil.inpaint(np.where(mask, 0, stripes), mask, method=method)
+        errors.append(np.mean((filled - stripes)[mask] ** 2))
+    assert errors == sorted(errors, reverse=True)
+
+
+@pytest.mark.parametrize("shape", [(60,), (30, 31), (9, 10, 11), (5, 6, 5, 6)])
+def test_known_pixels_stay_in_all_numbers_of_axes(shape, rng):
+    image = 100 * rng.random(shape)
+    mask = rng.random(shape) < 0.4
+    filled = sedil.inpaint(np.where(mask, np.nan, image), mask)
+    assert_array_equal(filled[~mask], image[~mask])
+    assert np.isfinite(filled).all()
+
+
+def test_colours_that_miss_different_pixels_are_filled_together(rng):
+    image = np.stack([100 + 50 * np.sin(np.add.outer(0.5 * np.arange(32), 0.3 * np.arange(32)))] * 3, axis=-1)
+    mask = rng.random(image.shape) < 0.5
+    filled = sedil.inpaint(np.where(mask, np.nan, image), mask, channel_axis=-1)
+    assert_array_equal(filled[~mask], image[~mask])
+    assert np.abs(filled - image).mean() < 3
+
+
+def test_progress_ends_where_it_said(rng):
+    seen = []
+    sedil.denoise(100 * rng.random((40, 40)), 30.0, progress=seen.append)
+    assert seen[-1].done == seen[-1].total

@@ -1,0 +1,134 @@
+import time
+from functools import partial
+
+import numpy as np
+import pytest
+
+import sedil
+from sedil.imaging import denoise as module
+from sedil.imaging import patch_denoising
+from sedil.imaging.weak_noise import weakness
+
+RIDGES = (128 + 100 * np.sin(0.5 * np.arange(96)[:, None] + 0.3 * np.arange(96))).astype(np.float32)
+
+
+quick = partial(sedil.denoise, method="quick")
+
+
+def with_noise(clean, sigma, rng):
+    return clean + np.float32(sigma) * rng.standard_normal(clean.shape).astype(np.float32)
+
+
+def error(image, clean):
+    return float(np.sqrt(np.mean((image - clean) ** 2)))
+
+
+@pytest.fixture
+def texture(rng):
+    """Grain of all frequencies, of which sparse codes need nearly all atoms."""
+    return np.clip(128 + 60 * rng.standard_normal((96, 96)), 0, 255).astype(np.float32)
+
+
+def test_weak_noise_takes_no_longer_than_strong_noise(texture, rng):
+    def seconds(sigma):
+        noisy = with_noise(texture, sigma, rng)
+        start = time.process_time()
+        quick(noisy, sigma)
+        return time.process_time() - start
+
+    seconds(20)  # compiles
+    assert seconds(1) < 2 * seconds(20)
+
+
+@pytest.mark.parametrize("sigma", [0.5, 2, 5])
+def test_weak_noise_falls(sigma, rng):
+    assert error(quick(with_noise(RIDGES, sigma, rng), sigma), RIDGES) < 0.85 * sigma
+
+
+@pytest.mark.parametrize("shape", [(8, 40), (16, 17), (5, 20, 24), (2, 9, 30)])
+def test_small_images_and_thin_volumes(shape, rng):
+    clean = (100 + 50 * np.sin(sum(0.4 * axis for axis in np.indices(shape)))).astype(np.float32)
+    noisy = with_noise(clean, 1, rng)
+    assert error(quick(noisy, 1), clean) < 0.8
+
+
+def test_no_picture_of_255_levels_with_noise_of_ten_is_changed(rng):
+    black_and_white = 255 * (rng.random((1000, 1000)) < 0.5).astype(np.float32)
+    assert weakness(with_noise(black_and_white, 10, rng), 10) == 0
+    assert weakness(with_noise(black_and_white, 8, rng), 8) == 1
+
+
+def test_result_does_not_jump_where_noise_becomes_weak(rng, monkeypatch):
+    noisy = with_noise(RIDGES[:40, :40], 5, rng)
+    spread = float(np.ptp(noisy))
+    results = [quick(noisy, spread / ranges) for ranges in (35.999, 36.001, 37, 37.999, 38.001)]
+    sparse, nearly_sparse, between, nearly_cosines, cosines = results
+    np.testing.assert_allclose(nearly_sparse, sparse, atol=0.05)
+    np.testing.assert_allclose(nearly_cosines, cosines, atol=0.05)
+    monkeypatch.setattr(module, "weakness", lambda image, sigma: 0.0)
+    all_sparse = quick(noisy, spread / 37)
+    monkeypatch.setattr(module, "weakness", lambda image, sigma: 1.0)
+    all_cosines = quick(noisy, spread / 37)
+    np.testing.assert_allclose(between, (all_sparse + all_cosines) / 2, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"dictionary": "separable-8x8"}, {"method": "l1"}, {"method": "pursuit"}, {"threshold": 3.2}]
+)
+def test_what_is_asked_for_is_done_at_any_noise(settings, rng, monkeypatch):
+    def refused(*task):
+        raise AssertionError
+
+    monkeypatch.setattr(patch_denoising, "clean_by_cosines", refused)
+    noisy = with_noise(RIDGES[:24, :24], 2, rng)
+    quick(noisy, 2, **settings)
+    with pytest.raises(AssertionError):
+        quick(noisy, 2)
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1 / 255, 1e15])
+def test_units_do_not_matter(scale, rng):
+    noisy = with_noise(RIDGES, 1, rng)
+    np.testing.assert_allclose(quick(noisy * scale, scale) / scale, quick(noisy, 1), rtol=1e-4)
+
+
+def test_level_does_not_matter(rng):
+    noisy = with_noise(RIDGES, 1, rng)
+    moved = quick(noisy - 128, 1) + 128
+    np.testing.assert_allclose(moved, quick(noisy, 1), atol=1e-2)
+
+
+def test_noise_below_the_precision_leaves_the_image(rng):
+    noisy = with_noise(RIDGES, 1, rng)
+    np.testing.assert_allclose(quick(noisy, 1e-35), noisy, rtol=1e-4)
+
+
+def test_engines_precisions_and_threads_agree(rng):
+    noisy = with_noise(RIDGES, 2, rng)
+    fused = quick(noisy, 2, threads=1)
+    np.testing.assert_array_equal(quick(noisy, 2, engine="portable", threads=2), fused)
+    precise = quick(noisy, 2, dtype="float64")
+    # A frequency at the threshold may be kept in one precision and not in the other.
+    assert np.mean(np.abs(precise - fused) > 1e-3) < 0.01
+
+
+def test_stride_leaves_no_gap_and_input_stays(rng):
+    noisy = with_noise(RIDGES, 2, rng)
+    before = noisy.copy()
+    for stride in (2, 5, 8):
+        assert error(quick(noisy, 2, stride=stride), RIDGES) < 1.6
+    np.testing.assert_array_equal(noisy, before)
+
+
+def test_progress_ends_at_all_blocks(rng):
+    seen = []
+    quick(with_noise(RIDGES, 2, rng), 2, progress=seen.append)
+    assert seen[-1].done == seen[-1].total > 0
+
+
+def test_colour_volumes_and_types(rng):
+    colour = np.stack([RIDGES, RIDGES[::-1], RIDGES[:, ::-1]], -1)
+    noisy = np.clip(with_noise(colour, 3, rng), 0, 255).astype(np.uint8)
+    result = quick(noisy, 3, channel_axis=-1)
+    assert result.dtype == np.uint8
+    assert error(result.astype(np.float32), np.clip(colour, 0, 255)) < 2
