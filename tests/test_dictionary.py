@@ -347,3 +347,10 @@ def test_factors_are_copies(arrays, normalize):
 def test_shapes_are_written_as_people_do():
     assert format_shape((8, 16)) == "8x16"
     assert format_shape([64]) == "64"
+
+
+def test_threshold_that_leaves_nothing_of_any_image_is_refused():
+    with pytest.raises(
+        ValueError, match=r"threshold is in multiples of sigma and at most 1000, got 1e\+300: leave"
+    ):
+        SeparableDictionary([np.eye(3)], threshold=1e300)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import multiply
 from sedil.engines.fused.kernels.compilation import inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.matching import padded
 from sedil.engines.fused.kernels.vectors import address, aligned_zeros
 from sedil.engines.portable.grouping import PRECISION
@@ -78,6 +79,15 @@ class GroupBox(NamedTuple):
     entries: np.ndarray
 
 
+@takes(
+    box__pixels="float32 pixels",
+    box__total="float32 pixels",
+    box__begun="float32 positions",
+    box__noise="float32 positions",
+    box__members="int32 n members",
+    box__entries="int64 entries",
+    memory__mean="float32 entries",
+)
 @kernel
 def clean_each_group(box, memory, strength, smooth_steps):
     """Clean all groups and add their members to the sums; `strength` times the noise is the threshold."""
