@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint format clean
+.PHONY: demo test fuzz lint format clean
 
 # Learn a dictionary from pictures that scikit-image carries, show it, save it (about a minute).
 demo: $(VENV)/.installed
@@ -12,6 +12,19 @@ demo: $(VENV)/.installed
 # Everything that must hold: style, types, tests.
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2
+
+# Attack it for as long as you like: make fuzz CASES=1000000 FILES=100000 SEED=1
+CASES ?= 100000
+FILES ?= 20000
+KILLS ?= 500
+BOUNDS ?= 3000
+SEED ?= 0
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python -m fuzz api --cases $(CASES) --seed $(SEED)
+	$(BIN)/python -m fuzz files --cases $(FILES) --seed $(SEED)
+	$(BIN)/python -m fuzz kills --cases $(KILLS) --seed $(SEED)
+	$(BIN)/python -m fuzz bounds --cases $(BOUNDS) --seed $(SEED)
+	$(BIN)/python -m fuzz indices --cases $(BOUNDS) --seed $(SEED)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

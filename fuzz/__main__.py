@@ -18,9 +18,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first case (default 0)")
     parser.add_argument("--workers", type=int, default=2, help="child processes (default 2)")
-    parser.add_argument(
-        "--only", type=int, metavar="CASE", help="do one case here, in this process, and show it"
-    )
+    parser.add_argument("--only", type=int, metavar="CASE", help="do one case, in this process, and show it")
     options = parser.parse_args()
     if options.only is not None:
         return replay(options.campaign, options.seed, options.only)

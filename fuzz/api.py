@@ -12,15 +12,17 @@ from fuzz.runner import Outcome
 class ApiCampaign:
     """A call a case."""
 
-    seconds_per_case = 20.0
+    seconds_per_case = 60.0  # a busy machine takes its time
 
     def __init__(self) -> None:
         self._recipes: dict[str, Recipe] = {}
+        self._stock: Stock | None = None
         self._judge: Judge | None = None
 
     def prepare(self) -> None:
         """Make what calls are made with."""
-        self._recipes = make_recipes(Stock())
+        self._stock = Stock()
+        self._recipes = make_recipes(self._stock)
         self._judge = Judge()
 
     def attack(self, seed: int, case: int) -> Outcome:
@@ -35,7 +37,8 @@ class ApiCampaign:
     def _call(self, seed: int, case: int) -> Call:
         if not self._recipes:
             self.prepare()
-        return make_call(self._recipes, Random(f"{seed} {case}"))
+        assert self._stock is not None
+        return make_call(self._recipes, self._stock, Random(f"{seed} {case}"))
 
 
 CAMPAIGN = ApiCampaign()

@@ -1,4 +1,4 @@
-"""Calls of every public function: arguments that are right, some of them replaced, and what a result must be."""
+"""Calls of every public function: right arguments, some of them replaced, and what a result must be."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Call:
 class Recipe:
     """How calls of one function are made.
 
-    `required` arguments are always there, `optional` ones now and then; each has a function that makes a good one.
+    `required` arguments are always there, `optional` ones now and then; each has a maker of good ones.
     """
 
     function: Maker  # gives the function
@@ -67,7 +67,7 @@ def mask_for(name: str, chance: float = 0.3) -> Maker:
     return make
 
 
-_COUNT, _FEW = one_of(1, 2, 3), one_of(1, 2, 3, np.int64(2))
+_COUNT, _FEW = one_of(1, 2, np.int64(2), 3), one_of(1, 2, 3, np.int64(2))
 _POSITIVE = one_of(0.1, 0.5, 1, 2.5, 10, 30, 1e-3, np.float32(2))
 _SEED = one_of(0, 1, 7, None, np.int64(3))
 _DTYPE, _ENGINE = one_of("float32", "float64", None), one_of("fused", "portable", None)
@@ -125,13 +125,16 @@ class Stock:
         """Use all kernels once, so that no case has to wait for them."""
         sedil, image = self.sedil, np.random.default_rng(0).standard_normal((12, 12))
         dictionary, patches = self.by_axes[2][0], image[None, :4, :4]
-        for method in ("l1", "refit", "pursuit"):
+        for method in ("groups", "quick", "l1", "pursuit"):
             sedil.denoise(image, 1.0, dictionary, method=method)
+        sedil.denoise(np.stack([image] * 8), 1.0, time_axis=0)
+        for method in ("l1", "refit", "pursuit"):
             for sparse in (True, False):
                 for solver in ("descent", "fista", "admm"):
                     how = {"method": method, "sparse": sparse, "solver": solver, "max_error": 1.0}
                     sedil.sparse_code(dictionary, patches, 0.5, **how)
-        sedil.inpaint(image, image > 1, dictionary)
+        for method in ("groups", "quick"):
+            sedil.inpaint(image, image > 1, dictionary, method=method)
         sedil.sparse_code(dictionary, patches, 0.5, mask=patches > 1)
         sedil.sparse_code(dictionary, patches, 0.5, initial=np.zeros((1, 6, 6)))
         sedil.learn_minibatch(image.reshape(9, 4, 4), 5, batch_iterations=1)
@@ -158,7 +161,7 @@ class Stock:
         return Figure(figsize=(1, 1)).add_subplot()
 
 
-def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
+def make_call(recipes: Mapping[str, Recipe], stock: Stock, random: Random) -> Call:
     """A call with none, one or two of its arguments replaced."""
     names = list(recipes)
     name = random.choices(names, [recipes[each].weight for each in names])[0]
@@ -171,6 +174,8 @@ def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
     for key, value in arguments.items():
         if isinstance(value, tuple) and len(value) == 4 and value[0] == "mask":
             arguments[key] = _mask(value, arguments)
+    if random.random() < 0.9:
+        _suit(arguments, stock, random)
     known = [*recipe.required, *recipe.optional]
     for _ in range(random.choice((0, 0, 0, 1, 1, 1, 1, 2))):
         key = random.choice(known)
@@ -178,12 +183,32 @@ def make_call(recipes: Mapping[str, Recipe], random: Random) -> Call:
         if key in _LONG and isinstance(value, int | float | np.number) and value > _LONG_NUMBER:
             value = _LONG_NUMBER
         arguments[key] = value
-    arguments = {key: value for key, value in arguments.items() if value is not _LEFT_OUT}
     owner = getattr(function, "__self__", None)
     return Call(name, function, arguments, recipe.check, [] if owner is None else [owner])
 
 
-_LEFT_OUT = object()
+def _suit(arguments: dict[str, Any], stock: Stock, random: Random) -> None:
+    """Choose dictionary, axis of colours and sizes that go together."""
+    shape = getattr(arguments.get("image", arguments.get("patches")), "shape", None)
+    if "dictionary" not in arguments or not isinstance(shape, tuple):
+        return
+    if "image" in arguments:
+        is_colour = len(shape) == 3 and shape[-1] in (2, 3)
+        arguments["channel_axis"] = -1 if is_colour else None
+        suiting = stock.by_axes.get(len(shape) - is_colour, [])
+    else:
+        suiting = [each for each in stock.dictionaries if each.patch_shape == shape[-len(each.patch_shape) :]]
+    if not suiting:
+        return
+    arguments["dictionary"] = dictionary = random.choice(suiting)
+    leading = shape[: len(shape) - len(dictionary.patch_shape)]
+    if "weights" in arguments:
+        arguments["weights"] = any_array(random, dictionary.n_atoms)
+    if "initial" in arguments:
+        arguments["initial"] = any_array(random, (*leading, *dictionary.n_atoms))
+    if arguments.get("method") == "pursuit" and "penalty" in arguments:
+        arguments["max_error"] = random.choice((0, 0.5, 10.0))
+        arguments.pop("mask", None)
 
 
 def _mask(wish: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
@@ -418,19 +443,26 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "max_memory": one_of(512e6, 1e4, 1.0),
         "progress": _PROGRESS,
     }
+    denoising = one_of("groups", "quick", "quick", "l1", "pursuit", None)
     learning = _WEIGHTS | {"random_state": _SEED}
     return {
         "denoise": Recipe(
             lambda random: sedil.denoise,
             {"image": array_of(*_IMAGES), "sigma": _POSITIVE, "dictionary": _suiting(stock, "image")},
-            imaging | {"method": _METHOD, "threshold": _POSITIVE, "stride": _COUNT},
+            imaging | {"method": denoising, "threshold": _POSITIVE, "stride": _COUNT},
             _is_image,
             5,
         ),
         "denoise, defaults": Recipe(
             lambda random: sedil.denoise,
             {"image": array_of((8, 9), (12, 12), (12, 12, 3), (8, 8, 8))},
-            imaging | {"sigma": _POSITIVE, "method": _METHOD, "stride": one_of(2, 3, 4)},
+            imaging
+            | {
+                "sigma": _POSITIVE,
+                "method": denoising,
+                "stride": one_of(2, 3, 4),
+                "time_axis": one_of(0, -1, None),
+            },
             _is_image,
             0.3,
         ),
@@ -440,7 +472,8 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
             imaging
             | {
                 "passes": _COUNT,
-                "mode": one_of("patches", "whole", None),
+                "method": one_of("groups", "quick", "quick", "whole", None),
+                "time_axis": one_of(None, None, 0),
                 "sigma": one_of(0, 1.0),
                 "stride": _FEW,
             },

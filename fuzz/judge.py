@@ -1,4 +1,4 @@
-"""What a call may do: return what it promises, or refuse in words of its own; change nothing that is not its own."""
+"""What a call may do: return what it promises, or refuse in words of its own, and change nothing else."""
 
 from __future__ import annotations
 
@@ -127,13 +127,14 @@ class Judge:
             last = traceback.extract_tb(error.__traceback__)[-1]
             if _raises(last.filename, last.lineno or 0):  # what came back was to be used, and that is refused
                 return []
-            problem = f"what came back cannot be used: {type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+            where = f"{Path(last.filename).name}:{last.lineno}"
+            problem = f"what came back cannot be used: {type(error).__name__} at {where}"
             words += f": {error}"
         return [Finding(f"{call.name}: {_start(problem)}", f"{words}: {problem}")] if problem else []
 
 
 def _differs(before: Any, after: Any, name: str, state: GlobalState) -> bool:
-    """Whether something was changed; what was left by earlier calls may end meanwhile, what is new may take a moment."""
+    """Whether something was changed; threads and files of earlier calls may end late."""
     if name not in ("threads", "open files"):
         return before != after
     for _ in range(20):

@@ -1,6 +1,6 @@
-"""Attacks in child processes: cases are numbered and counted, crashes and hangs are seen, all can be replayed.
+"""Attacks in child processes: cases are numbered and counted, crashes and hangs seen, all can be replayed.
 
-A campaign makes a case from two numbers, the seed of the run and the number of the case, and from nothing else.
+A campaign makes a case from two numbers, the seed of the run and the number of the case, and nothing else.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 # Where each campaign is: a module of this package with a `CAMPAIGN`.
-CAMPAIGNS = {"api": "fuzz.api"}
+CAMPAIGNS = {name: f"fuzz.{name}" for name in ("api", "bounds", "indices", "files", "kills")}
 
 _SECONDS_TO_START = 120.0  # imports, and kernels that are compiled
 _SECONDS_BETWEEN_REPORTS = 0.5
@@ -89,8 +89,8 @@ class Report:
 
 
 def load_campaign(name: str) -> Campaign:
-    """The campaign of that name."""
-    return import_module(CAMPAIGNS[name]).CAMPAIGN
+    """The campaign of that name, or of a module."""
+    return import_module(CAMPAIGNS.get(name, name)).CAMPAIGN
 
 
 def run(
@@ -103,8 +103,9 @@ def run(
     seconds: float | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> Report:
-    """Do cases of a campaign in child processes, until all are done or `seconds` are over."""
+    """Do cases of a campaign in child processes, until all are done, `seconds` are over, or Ctrl-C."""
     began, report, told = time.monotonic(), Report(), 0.0
+    known: set[str] = set()
     children = [_Child(name, seed, range(first + k, first + n_cases, workers)) for k in range(workers)]
     try:
         while any(not child.is_done for child in children):
@@ -114,12 +115,15 @@ def run(
                 break
             for child in children:
                 child.look(report)
+            for kind in sorted(set(report.findings) - known):
+                tell(f"case {report.findings[kind][0][0]}: {kind}")
+            known = set(report.findings)
             if elapsed > told + 30:
                 told = elapsed
                 done = sum(child.n_done for child in children)
-                tell(
-                    f"{done:,} cases, {done / elapsed:.0f} a second, {len(report.findings)} kinds of finding"
-                )
+                tell(f"{done:,} cases, {done / elapsed:.0f} a second, {len(known)} kinds of finding")
+    except KeyboardInterrupt:
+        tell("interrupted")
     finally:
         for child in children:
             child.stop(report)

@@ -76,7 +76,10 @@ _JUNK = [
     *(lambda value=value: value for value in (np.float32(2), np.int8(3), np.bool_(True), np.float64("nan"))),
     *(lambda value=value: value for value in (np.float16(0.5), np.longdouble(2), np.uint64(2**64 - 1))),
     *(lambda value=value: value for value in (np.datetime64("2020-01-01"), np.ma.masked, np.str_("abc"))),
-    *(lambda value=value: value for value in (Decimal(2), Fraction(1, 3), Ellipsis, NotImplemented, int, np)),
+    *(
+        lambda value=value: value
+        for value in (Decimal(2), Fraction(1, 3), Ellipsis, NotImplemented, bool, np)
+    ),
     *(lambda value=value: value for value in ((), (4,), (4, 4), (2, 2, 2), (1,), (0, 4), (-1, 4), (4, 4.0))),
     *(
         lambda value=value: value
@@ -84,7 +87,7 @@ _JUNK = [
     ),
     *(
         lambda value=value: value
-        for value in (range(3), slice(3), frozenset(), Path(), Path("/"), Path("x\0y"))
+        for value in (range(3), slice(3), frozenset(), Path(), Path("/dev/null"), Path("x\0y"))
     ),
     *(
         lambda value=value: value
@@ -127,7 +130,7 @@ def any_shape(random: Random) -> tuple[int, ...]:
 
 
 def any_array(random: Random, shape: tuple[int, ...] | None = None, ordinary: float = 0.7) -> Any:
-    """An array of a shape, or of any: with the chance `ordinary` nothing about it is unusual but one thing."""
+    """An array of a shape, or of any, unusual in nothing, or in its type, values, layout or class."""
     shape = any_shape(random) if shape is None else shape
     kinds = set(random.sample(("type", "values", "layout", "class"), random.choice((0, 1, 1, 1, 2, 4))))
     if random.random() < ordinary:

@@ -56,7 +56,7 @@ def test_bad_numbers_of_atoms_are_refused(n_atoms, message):
 
 
 def test_bad_patch_shape_is_refused():
-    with pytest.raises(ValueError, match="A dictionary has 1 to 4 factors, got 5"):
+    with pytest.raises(ValueError, match="patch_shape must have 1 to 4 numbers, got 5"):
         sedil.odct((2,) * 5, 2)
 
 

@@ -144,7 +144,7 @@ def test_show_tells_facts_and_draws(pictures, tmp_path):
         ),
         (
             ["learn", "pictures", "-o", "d.npz", "--unstructured", "-p", "64x64"],
-            "A factor of 4096 x 16384 takes about 10 GiB of memory to learn: keep the axes",
+            "A factor of 4096 x 16384 takes about 10 GiB of memory to work with: keep the axes",
         ),
         (["learn", "pictures", "-o", "no/d.npz"], "the folder no does not exist"),
         (
@@ -476,7 +476,7 @@ def test_denoise_keeps_colour_transparency_and_sixteen_bits(tmp_path, noisy_file
         (["noisy.png", "noisy.png", "--force"], "noisy.png is the noisy picture itself"),
         (["noisy.png", "there.png"], "there.png exists already: choose another name or add --force"),
         (["noisy.png", "out.png", "--sigma", "0"], "sigma must be a finite positive number, got 0"),
-        (["noisy.png", "out.png", "--sigma", "999"], "larger than the whole range of the image"),
+        (["noisy.png", "out.png", "--sigma", "999"], "larger than the values of the image"),
         (["noisy.png", "out.png", "-d", "noisy.png"], "noisy.png is not a dictionary file of sedil"),
         (["tiny.png", "out.png", "--sigma", "9"], "is smaller than a patch of shape"),
         (["tiny.png", "out.png"], "cannot be estimated: give sigma"),

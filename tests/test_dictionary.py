@@ -175,7 +175,13 @@ def test_mixing_libraries_is_refused(torch, rng):
     [
         ([], ValueError, "A dictionary has 1 to 4 factors, got 0"),
         ([np.eye(2)] * 5, ValueError, "A dictionary has 1 to 4 factors, got 5"),
-        (np.eye(3), ValueError, r"factors\[0\] must be a non-empty matrix, got shape \(3,\)"),
+        (
+            np.eye(3),
+            TypeError,
+            r"factors must be a list of matrices, one per axis, got an ndarray of shape \(3, 3\)",
+        ),
+        (5, TypeError, r"factors must be a list of matrices, one per axis, got 5"),
+        ([np.ones(3)], ValueError, r"factors\[0\] must be a non-empty matrix, got shape \(3,\)"),
         (
             [np.eye(2), np.ones((0, 3))],
             ValueError,
@@ -341,3 +347,10 @@ def test_factors_are_copies(arrays, normalize):
 def test_shapes_are_written_as_people_do():
     assert format_shape((8, 16)) == "8x16"
     assert format_shape([64]) == "64"
+
+
+def test_threshold_that_leaves_nothing_of_any_image_is_refused():
+    with pytest.raises(
+        ValueError, match=r"threshold is in multiples of sigma and at most 1000, got 1e\+300: leave"
+    ):
+        SeparableDictionary([np.eye(3)], threshold=1e300)

@@ -236,3 +236,20 @@ def test_score_does_not_depend_on_the_kind_of_output(patches, model):
     rows = patches.reshape(len(patches), -1)
     framed = clone(model).set_output(transform="pandas").fit(rows)
     assert framed.score(rows) == model.score(rows)
+
+
+def test_models_without_a_price_of_sparsity_code_all_the_same():
+    X = np.random.default_rng(0).standard_normal((12, 4, 4))
+    model = sedil.SeparableDictionaryLearning(
+        (4, 4), 5, sparsity_weight=0.0, max_iterations=1, random_state=0
+    )
+    assert 0 < model.fit(X).penalty_ < 1e-12
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_scores_of_large_numbers_are_those_of_small_ones():
+    X = np.random.default_rng(0).standard_normal((12, 16)).astype(np.float32)
+    model = sedil.SeparableDictionaryLearning((4, 4), 5, max_iterations=3, random_state=0).fit(X)
+    small = model.score(X)
+    model.penalty_ *= 1e30
+    assert_allclose(model.score(np.float32(1e30) * X), small, rtol=1e-5)

@@ -15,7 +15,7 @@ from PIL import Image
 
 import sedil
 from full_disk import no_space, stop_writes
-from sedil import files, partial_files
+from sedil import files, npz, partial_files
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import DictionaryFileError
 
@@ -158,7 +158,7 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
     ("arrays", "facts", "message"),
     [
         ({"factor0": np.eye(2)}, facts_of([2, 2], [2, 2]), "it lacks factor1."),
-        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is a NoneType, not a dict."),
+        ({"factor0": np.eye(2)}, {**HEADER["facts"], "info": None}, "its info is None, not a dict."),
         ({"factor0": np.eye(2)}, {"n_atoms": [2], "info": {}}, "it lacks patch_shape."),
         ({"factor0": np.eye(2)}, {"patch_shape": [2], "n_atoms": [2]}, "it lacks signal_shape."),
         (
@@ -174,7 +174,7 @@ def facts_of(patch_shape, n_atoms, info=None, **others):
         ({"factor0": np.eye(2)}, facts_of([2], [2], threshold=-1.0), "threshold must be a finite positive"),
         ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[3]), "signal_shape (3,) does not hold a"),
         ({"factor0": np.eye(2)}, facts_of([2], [2], signal_shape=[[2]]), "signal_shape must be"),
-        ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is a int, not a list."),
+        ({"factor0": np.eye(2)}, facts_of([2], 2), "its n_atoms is an int, not a list."),
         ({"factor0": np.eye(2)}, facts_of("8", [2]), "its patch_shape is a str, not a list."),
         ({"factor0": np.eye(2)}, facts_of([2], [2], "text"), "its info is a str, not a dict."),
         ({"factor0": np.eye(2)}, facts_of([2], [3]), "factor0 has shape (2, 2), not (2, 3) as it says."),
@@ -596,3 +596,61 @@ def test_folders_above_are_made_if_wanted(tmp_path):
 def test_folder_that_cannot_be_made_is_named(tmp_path):
     with pytest.raises(OSError, match=r"Cannot make the folder .*: File name too long\."):
         files.make_folder(tmp_path / ("n" * 300))
+
+
+def test_array_that_no_dictionary_has_is_refused_unread(tmp_path):
+    sedil.odct((4,), (6,)).save(tmp_path / "d.npz")
+    with zipfile.ZipFile(tmp_path / "d.npz", "a") as archive, archive.open("stranger.npy", "w") as stream:
+        np.save(stream, np.zeros(1000))
+    message = (
+        r"d\.npz was not written by sedil, or it is damaged: it holds an array 'stranger', as no dictionary"
+    )
+    with pytest.raises(DictionaryFileError, match=message):
+        sedil.load_dictionary(tmp_path / "d.npz")
+
+
+@pytest.mark.parametrize("change", [{"kind": "x" * 5000}, {"format_version": "x" * 5000}])
+def test_long_words_of_a_foreign_file_are_not_repeated(tmp_path, change):
+    header = json.dumps({"kind": "dictionary", "format_version": 2, "facts": {}} | change)
+    np.savez(tmp_path / "d.npz", header=np.array(header))
+    with pytest.raises(DictionaryFileError, match=r"d\.npz .*xxx") as caught:
+        sedil.load_dictionary(tmp_path / "d.npz")
+    assert len(str(caught.value)) < 200 + len(str(tmp_path))
+
+
+def test_entries_too_large_to_be_squared_are_told_without_a_warning(tmp_path):
+    sedil.odct((4,), (6,)).save(tmp_path / "d.npz")
+    arrays, facts = files.read_archive(tmp_path / "d.npz", "dictionary")
+    files.write_archive(tmp_path / "d.npz", "dictionary", {"factor0": 1e200 * arrays["factor0"]}, facts)
+    with pytest.raises(
+        DictionaryFileError, match=r"factor0 must have unit columns, but has an entry of size"
+    ):
+        sedil.load_dictionary(tmp_path / "d.npz")
+
+
+def test_file_that_is_replaced_while_it_is_read_is_read_as_it_was(tmp_path, monkeypatch):
+    """The size was once that of the new file, and the arrays those of the old one."""
+    large, small = sedil.odct((8, 8), (9, 9)), sedil.odct((4,), (6,))
+    large.save(tmp_path / "d.npz")
+
+    def heads_then_replace(archive):
+        heads = npz.array_heads(archive)
+        small.save(tmp_path / "d.npz")
+        return heads
+
+    monkeypatch.setattr(files, "array_heads", heads_then_replace)
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (9, 9)
+    monkeypatch.undo()
+    assert sedil.load_dictionary(tmp_path / "d.npz").n_atoms == (6,)
+
+
+def test_header_with_what_is_no_character_is_refused(tmp_path):
+    """A flipped bit in text of NumPy can make a number that Python has no character for."""
+    header = json.dumps({"kind": "dictionary", "format_version": 2, "facts": {"info": {"a": "b"}}})
+    letters = np.array(header).reshape(1).view(np.uint32).copy()
+    letters[header.index("b")] |= 1 << 30
+    np.savez(tmp_path / "d.npz", header=letters.view(f"<U{len(header)}")[0])
+    with pytest.raises(
+        DictionaryFileError, match=r"d\.npz is not a dictionary file of sedil, or it is damaged"
+    ):
+        sedil.load_dictionary(tmp_path / "d.npz")

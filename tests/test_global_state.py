@@ -17,7 +17,7 @@ import sedil
 from sedil.engines.threads import parallel_map
 from sedil.errors import ImageFileError
 from sedil.files import write_picture
-from sedil.global_state import SharedChange, without_warnings_of_pillow
+from sedil.global_state import SharedChange, without_words_of_libraries
 from sedil.image_files.picture_files import read_picture
 
 
@@ -103,7 +103,7 @@ def test_calls_that_overlap_give_blas_its_threads_back():
 def test_filters_that_others_change_meanwhile_stay():
     before = list(warnings.filters)
     with warnings.catch_warnings():
-        with without_warnings_of_pillow.held():
+        with without_words_of_libraries.held():
             warnings.filterwarnings("ignore", message="of another thread")
             added = warnings.filters[0]
         assert warnings.filters == [added, *before]
@@ -112,10 +112,10 @@ def test_filters_that_others_change_meanwhile_stay():
 def test_copy_of_the_filters_made_meanwhile_does_no_harm():
     before = list(warnings.filters)
     with ExitStack() as ours, warnings.catch_warnings():
-        ours.enter_context(without_warnings_of_pillow.held())
+        ours.enter_context(without_words_of_libraries.held())
     assert warnings.filters == before
     with ExitStack() as theirs:
-        with without_warnings_of_pillow.held():
+        with without_words_of_libraries.held():
             theirs.enter_context(warnings.catch_warnings())
         assert warnings.filters == before
     assert warnings.filters == before

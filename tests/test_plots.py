@@ -91,9 +91,13 @@ def test_atoms_of_a_file_and_of_a_shipped_dictionary(result, tmp_path):
         (
             sedil.plot_atoms,
             np.eye(3),
-            "must be a SeparableDictionary, a path, a shipped name, a Learn.* got an ndarray",
+            "must be a SeparableDictionary, a path, a shipped name, a Learn.* got an? ndarray of shape",
         ),
-        (sedil.plot_history, [1.0], "history must be a History, a LearningResult or a fitted .* got a list"),
+        (
+            sedil.plot_history,
+            [1.0],
+            "history must be a History, a LearningResult or a fitted .* got \\[1.0\\]",
+        ),
         (
             sedil.plot_atoms,
             sedil.SeparableDictionaryLearning((3, 3), 4),

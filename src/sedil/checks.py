@@ -15,6 +15,7 @@ from array_api_compat import device as device_of
 
 from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
 from sedil.choices import Precision
+from sedil.errors import kind_of
 from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
@@ -35,7 +36,7 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
     Floats keep their precision (float16 becomes float32), integers and booleans become float64.
     """
     require_unmasked(values, name)
-    array = in_native_order(detached(as_plain_array(values, name)))
+    array: Any = in_native_order(detached(as_plain_array(values, name)))
     xp = array_namespace(array)
     if array.dtype in (xp.float32, xp.float64):
         return array
@@ -60,14 +61,21 @@ def as_plain_array(values: Any, name: str) -> Any:
 
 def in_native_order(array: AnyArray) -> AnyArray:
     """The same numbers with their bytes in the order of this machine."""
-    if isinstance(array, np.ndarray) and not array.dtype.isnative:
-        return array.astype(array.dtype.newbyteorder("="))
-    return array
+    own: Any = array
+    if isinstance(own, np.ndarray) and not own.dtype.isnative:
+        own = own.astype(own.dtype.newbyteorder("="))
+    return own
 
 
 def _given(values: Any, array: np.ndarray) -> str:
     """What came in place of numbers."""
     return f"dtype {array.dtype}" if is_numpy_array(values) or array.ndim else short(values)
+
+
+def require_array(array: Any) -> None:
+    """An array of any library, which tells in what kind results are wanted."""
+    if not is_array_api_obj(array):
+        raise TypeError(f"array must be an array whose kind is wanted, got {short(array)}.")
 
 
 def require_unmasked(values: Any, name: str, remedy: str = "fill or drop the masked values first") -> None:
@@ -367,7 +375,7 @@ def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     """A plain array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
-    if not is_array_api_obj(image):
+    if not isinstance(image, np.ndarray) and not is_array_api_obj(image):
         raise TypeError(f"image must be a NumPy array or a tensor, got {short(image)}.")
     image = in_native_order(as_plain_array(image, "image"))
     if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
@@ -388,8 +396,8 @@ def require_affordable(patch_shape: Sequence[int], counts: Sequence[int]) -> Non
         needed = _FACTOR_COPIES * 4 * length * count + _GRAM_COPIES * 8 * count**2
         if needed > _MOST_BYTES:
             raise ValueError(
-                f"A factor of {length} x {count} takes about {needed / 2**30:.3g} GiB of memory to work with: "
-                f"keep the axes of the patches apart, as in patches of shape (n, 64, 64) with "
+                f"A factor of {length} x {count} takes about {needed / 2**30:.3g} GiB of memory to work "
+                f"with: keep the axes of the patches apart, as in patches of shape (n, 64, 64) with "
                 f"n_atoms=(128, 128), or use fewer atoms or smaller patches."
             )
 
@@ -429,8 +437,7 @@ def short(value: object) -> str:
         if 0 < len(text) <= _LONGEST_VALUE:
             return text
     shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}{shape}"
+    return kind_of(value) + shape
 
 
 def _is_shallow(value: object) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
+from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
@@ -34,6 +34,7 @@ from sedil.errors import DictionaryFileError, kind_of
 from sedil.files import read_archive, write_archive
 
 FILE_KIND = "dictionary"
+_ARRAYS = "factor[0-3]"
 # In a file, with their types.
 _FACTS = {
     "patch_shape": list,
@@ -42,6 +43,7 @@ _FACTS = {
     "threshold": float | int | None,
     "info": dict,
 }
+_LARGEST_THRESHOLD = 1000  # beyond which nothing is left of any image
 _TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
 
 
@@ -92,7 +94,7 @@ class SeparableDictionary:
         self.patch_shape: tuple[int, ...] = tuple(factor.shape[0] for factor in self.factors)
         self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
         self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
-        self.threshold = None if threshold is None else checks.require_positive(threshold, "threshold")
+        self.threshold = None if threshold is None else _checked_threshold(threshold)
         self.info = _checked_info({} if info is None else info)
 
     # Applying it ---------------------------------------------------------------------------------
@@ -172,8 +174,7 @@ class SeparableDictionary:
 
     def like(self, array: Array) -> SeparableDictionary:
         """The same dictionary in the array library, precision and device of `array`."""
-        if not is_array_api_obj(array):
-            raise TypeError(f"array must be an array whose kind is wanted, got {checks.short(array)}.")
+        checks.require_array(array)
         xp = array_namespace(array)
         floating = array.dtype if array.dtype in (xp.float32, xp.float64) else xp.float64
         factors = [
@@ -209,12 +210,12 @@ class SeparableDictionary:
     @classmethod
     def load(cls, path: str | Path) -> SeparableDictionary:
         """Read a dictionary that `save` wrote."""
-        arrays, facts = read_archive(path, FILE_KIND)
+        arrays, facts = read_archive(path, FILE_KIND, _ARRAYS)
         try:
             factors = _factors_of(arrays, facts)
             return cls(factors, **{name: facts[name] for name in ("signal_shape", "threshold", "info")})
         except (TypeError, ValueError) as error:
-            raise DictionaryFileError(f"{path} is damaged: {error}") from error
+            raise DictionaryFileError(f"{path} is damaged: {error!s:.300}") from error
 
     @property
     def redundancy(self) -> float:
@@ -264,6 +265,9 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
         factor = checks.as_real_array(arrays[name], name)
         if factor.shape != (patch_shape[k], count):
             raise ValueError(f"{name} has shape {factor.shape}, not {(patch_shape[k], count)} as it says.")
+        largest = np.abs(arrays[name]).max(initial=0)
+        if largest > 1000:  # and perhaps too large to be squared
+            raise ValueError(f"{name} must have unit columns, but has an entry of size {largest:g}.")
         violation = spheres.explain_violation(factor, _TOLERANCE)
         if violation:
             raise ValueError(f"{name} must have unit columns, but {violation}.")
@@ -282,6 +286,16 @@ def _checked_signal_shape(
     if not fits or len(shape) > checks.MAX_AXES:
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {patch_shape}.")
     return shape
+
+
+def _checked_threshold(threshold: float) -> float:
+    threshold = checks.require_positive(threshold, "threshold")
+    if threshold > _LARGEST_THRESHOLD:
+        raise ValueError(
+            f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: "
+            f"leave it out."
+        )
+    return threshold
 
 
 def _checked_info(info: Mapping[Any, Any]) -> dict[str, Any]:

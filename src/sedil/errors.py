@@ -16,5 +16,7 @@ class ImageFileError(ValueError):
 
 def kind_of(value: object) -> str:
     """What a value is, for a sentence: ``a list``, ``an int``."""
+    if value is None:
+        return "None"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeioAEIO' or name == 'ndarray' else 'a'} {name}"

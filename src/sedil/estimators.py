@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
+from math import ldexp, prod, sqrt
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
 
+from sedil.arrays import exponent_to_work_in, largest_size, times_power_of_two
 from sedil.checks import (
     as_real_array,
     patch_lengths,
@@ -70,6 +71,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     warm_start : bool, default False
         Start `fit` from the dictionary of the last one, if it has the same shape.
     random_state : int, numpy.random.RandomState or None
+        None, the default, is other numbers each time; those that all programs share stay as they are.
     progress : bool or callable, default False
         Of `fit`, as in `sedil.learn`.
     engine, threads, dtype
@@ -308,7 +310,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """Take what has been learned."""
         self.dictionary_ = dictionary
         self.factors_ = dictionary.factors
-        self.penalty_ = smallest_coefficient(weights) if self.penalty is None else self.penalty
+        self.penalty_ = _default_penalty(weights) if self.penalty is None else self.penalty
         self.history_ = history
         self.n_iter_ = max(history[-1].iteration, 1)
         self.__dict__.pop("components_", None)
@@ -336,7 +338,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def _validated(self, X: Any, reset: bool) -> np.ndarray:
         require_unmasked(X, "X")
         if _sample_shape(X) is not None:
-            X = np.asarray(X).reshape(X.shape[0], -1)
+            X = np.asarray(X).reshape(X.shape[0], prod(X.shape[1:]))
         with np.errstate(invalid="ignore"):  # scikit-learn adds up X to look for NaN
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
 
@@ -373,5 +375,12 @@ def _sample_shape(X: Any) -> tuple[int, ...] | None:
     return tuple(shape[1:]) if isinstance(shape, tuple) and len(shape) > 2 else None
 
 
+def _default_penalty(weights: Weights) -> float:
+    """The smallest coefficient worth keeping; where all are, one that float32 can still tell from nothing."""
+    return max(smallest_coefficient(weights), 2.0**-50 / sqrt(weights.sparsity_scale))
+
+
 def _half_energy(array: np.ndarray) -> float:
-    return 0.5 * float(np.sum(array.astype(np.float64) ** 2))
+    exponent = exponent_to_work_in(largest_size(array))
+    squares = times_power_of_two(array, exponent) ** 2
+    return ldexp(0.5 * float(np.sum(squares, dtype=np.float64)), -2 * exponent)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,8 +19,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from sedil.checks import require_folder
-from sedil.errors import DictionaryFileError
-from sedil.global_state import without_warnings_of_pillow
+from sedil.errors import DictionaryFileError, kind_of
+from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
 from sedil.npz import ArrayHead, array_heads, read_array
 from sedil.partial_files import partial_file, place_to_write, remove_leftovers
@@ -47,25 +49,32 @@ def archive_kind(path: str | Path) -> str | None:
     if not Path(path).is_file():  # a pipe would be waited for
         return None
     try:
-        with zipfile.ZipFile(path) as archive:
-            heads = array_heads(archive)
-            _require_size(Path(path), heads)
+        with _opened_archive(Path(path)) as (archive, heads):
             return _read_header(archive, heads)["kind"]
     except Exception:  # as many kinds as there are ways to be damaged
         return None
 
 
-def read_archive(path: str | Path, kind: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and facts that `write_archive` wrote; one clear error for any other file."""
+def read_archive(
+    path: str | Path, kind: str, names: str = ".*"
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays and facts that `write_archive` wrote; one clear error for any other file.
+
+    Parameters
+    ----------
+    path : path of the file
+    kind : what the archive must hold
+    names : what its arrays may be called, as a regular expression; if there are others, none is read
+    """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
-    with _one_error(path, kind), zipfile.ZipFile(path) as archive:
-        heads = array_heads(archive)
-        _require_size(path, heads)
+    with _one_error(path, kind), _opened_archive(path) as (archive, heads):
         header = _read_header(archive, heads)
         _require_header(path, kind, header["kind"], header["format_version"], header["facts"])
-        arrays = {name: read_array(archive, head) for name, head in heads.items() if name != _HEADER}
+        del heads[_HEADER]
+        _require_names(path, kind, heads, names)
+        arrays = {name: read_array(archive, head) for name, head in heads.items()}
         return arrays, header["facts"]
 
 
@@ -82,9 +91,19 @@ def _one_error(path: Path, kind: str) -> Iterator[None]:
         ) from error
 
 
-def _require_size(path: Path, heads: Mapping[str, ArrayHead]) -> None:
+@contextmanager
+def _opened_archive(path: Path) -> Iterator[tuple[zipfile.ZipFile, dict[str, ArrayHead]]]:
+    """An archive and what its arrays are, which fit into the memory."""
+    # One file from here on, whatever another process puts in its place meanwhile.
+    with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        heads = array_heads(archive)
+        _require_size(path, heads, os.fstat(stream.fileno()).st_size)
+        yield archive, heads
+
+
+def _require_size(path: Path, heads: Mapping[str, ArrayHead], size: int) -> None:
     """Refuse arrays that are larger than their file, which is not compressed, or than the memory."""
-    needed, size = sum(head.n_bytes for head in heads.values()), path.stat().st_size
+    needed = sum(head.n_bytes for head in heads.values())
     if needed > size:
         raise DictionaryFileError(
             f"{path} was not written by sedil, or it is damaged: its arrays take {needed:,} bytes, and the "
@@ -99,20 +118,32 @@ def _require_size(path: Path, heads: Mapping[str, ArrayHead]) -> None:
 
 
 def _read_header(archive: zipfile.ZipFile, heads: Mapping[str, ArrayHead]) -> dict[str, Any]:
-    return json.loads(str(read_array(archive, heads[_HEADER])[()]))
+    text = str(read_array(archive, heads[_HEADER])[()])
+    if not text.isascii():  # as it was written; NumPy lets through what is no character at all
+        raise ValueError("the header is not ASCII")
+    return json.loads(text)
 
 
 def _require_header(path: Path, kind: str, found: Any, version: Any, facts: Any) -> None:
     if type(version) is not int or version < 1:
-        raise DictionaryFileError(f"{path} is damaged: its format version is {version!r}, not 1 or more.")
+        raise DictionaryFileError(f"{path} is damaged: its format version is {version!r:.60}, not 1 or more.")
     if not isinstance(facts, dict):
-        raise DictionaryFileError(f"{path} is damaged: its facts are a {type(facts).__name__}, not a dict.")
+        raise DictionaryFileError(f"{path} is damaged: its facts are {kind_of(facts)}, not a dict.")
     if found != kind:
-        raise DictionaryFileError(f"{path} holds a {found}, not a {kind}.")
+        raise DictionaryFileError(f"{path} holds a {found!s:.60}, not a {kind}.")
     if version != FORMAT_VERSION:
         remedy = "update sedil to read it" if version > FORMAT_VERSION else "make it anew"
         raise DictionaryFileError(
             f"{path} has format version {version}; this sedil reads version {FORMAT_VERSION}: {remedy}."
+        )
+
+
+def _require_names(path: Path, kind: str, heads: Mapping[str, ArrayHead], names: str) -> None:
+    strangers = [name for name in heads if not re.fullmatch(names, name)]
+    if strangers:
+        raise DictionaryFileError(
+            f"{path} was not written by sedil, or it is damaged: it holds an array {strangers[0]!r:.40}, as "
+            f"no {kind} does."
         )
 
 
@@ -180,9 +211,9 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
     chosen = picture_format(path)
     stream = BytesIO()
     try:
-        with without_warnings_of_pillow.held():
+        with without_words_of_libraries.held():
             Image.fromarray(pixels).save(stream, format=chosen, **options)
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, struct.error) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error
     return stream.getbuffer()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import warnings
 from collections.abc import Callable, Iterator
@@ -80,19 +81,29 @@ class SharedChange:
         self._lock.release()
 
 
-def _ignore_warnings_of_pillow() -> Undo:
+# Who reads and writes files for us, and the loggers by which they speak of what is strange in one.
+_LIBRARIES = r"(PIL|nibabel|tifffile)\."
+_LOGGERS = ("PIL.TiffImagePlugin", "nibabel.global", "tifffile")
+
+
+def _silence_libraries() -> Undo:
     """One entry more in the list of filters: `warnings.catch_warnings` would undo what other threads add."""
     filters = warnings.filters
-    warnings.filterwarnings("ignore", module=r"PIL\.")
+    warnings.filterwarnings("ignore", module=_LIBRARIES)
     entry = filters[0]
+    were = {log: log.disabled for log in map(logging.getLogger, _LOGGERS)}
+    for log in were:
+        log.disabled = True
 
     def undo() -> None:
         for found in (filters, warnings.filters):  # which another thread may have replaced by a copy
             with suppress(ValueError):
                 found.remove(entry)  # type: ignore[attr-defined]
+        for log, was in were.items():
+            log.disabled = was
 
     return undo
 
 
-without_warnings_of_pillow = SharedChange(_ignore_warnings_of_pillow)
-"""Pillow warns of damaged facts in a file, and speaks to programmers: what stops the reading is raised."""
+without_words_of_libraries = SharedChange(_silence_libraries)
+"""They warn of damaged facts in a file, and speak to programmers: what stops the reading is raised."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import prod
+from numbers import Integral
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -39,7 +40,10 @@ class PatchGrid:
         shift: Sequence[int] | None = None,
     ) -> None:
         self.image_shape, self.patch_shape = tuple(image_shape), tuple(patch_shape)
-        self.strides = (stride,) * len(self.image_shape) if isinstance(stride, int) else tuple(stride)
+        if isinstance(stride, Integral):
+            require_no_gaps(int(stride), self.patch_shape)
+            stride = (int(stride),) * len(self.image_shape)
+        self.strides: tuple[int, ...] = tuple(stride)  # type: ignore[arg-type]
         for apart, length in zip(self.strides, self.patch_shape, strict=True):
             require_no_gaps(apart, (length,))
         first = (0,) * len(self.image_shape) if shift is None else shift

@@ -163,7 +163,7 @@ def test_tensor_that_records_gradients_works(torch, rng):
         (np.ones((3, 4), complex), TypeError, "patches must hold real numbers, got dtype complex128"),
         (np.full((3, 4), "x"), TypeError, "patches must hold real numbers, got dtype <U1"),
         ([[1.0, 2.0], [3.0]], ValueError, "patches must be one rectangular array of numbers"),
-        (None, TypeError, "patches must hold real numbers, got dtype object"),
+        (None, TypeError, "patches must hold real numbers, got None"),
     ],
 )
 def test_bad_patches_are_refused_with_the_reason(patches, error, message, dictionary):

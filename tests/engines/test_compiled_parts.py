@@ -15,7 +15,8 @@ from numba.extending import is_jitted
 
 import sedil
 import sedil.engines.fused.kernels as package
-from sedil.engines.fused.kernels.compilation import KernelCache, Part, digest_of_sources, inner, kernel
+from sedil.engines.fused.kernels.cache import KernelCache, digest_of_sources
+from sedil.engines.fused.kernels.compilation import Part, inner, kernel
 
 
 def all_values():
@@ -110,14 +111,14 @@ def test_a_change_in_another_file_is_seen(tmp_path):
 
 
 def test_digest_is_of_the_contents_and_names_of_all_files(tmp_path, monkeypatch):
-    from sedil.engines.fused.kernels import compilation
+    from sedil.engines.fused.kernels import cache
 
     def digest(**texts):
         for old in tmp_path.iterdir():
             old.unlink()
         for name, text in texts.items():
             (tmp_path / f"{name}.py").write_text(text)
-        monkeypatch.setattr(compilation, "files", lambda name: tmp_path)
+        monkeypatch.setattr(cache, "files", lambda name: tmp_path)
         return digest_of_sources.__wrapped__()
 
     plain = digest(one="a", other="b")
@@ -142,10 +143,27 @@ import sys, numpy as np, sedil
 rng = np.random.default_rng(0)
 image = np.cumsum(rng.standard_normal((40, 40)), axis=0).astype(np.float32)
 patches = rng.standard_normal((90, 6, 6)).astype(np.float32)
-codes = sedil.sparse_code(sedil.odct((6, 6), (9, 9)).like(patches), patches, 0.3, method="refit")
-learned = sedil.learn(patches, (8, 8), max_iterations=10, random_state=0)
-cleaned = sedil.denoise(image, 0.5, sedil.odct((6, 6), (9, 9)))
-np.savez(sys.argv[1], codes, cleaned, *learned.dictionary.factors, learned.history["objective"])
+dictionary = sedil.odct((6, 6), (9, 9)).like(patches)
+mask = rng.random((40, 40)) < 0.3
+
+def code(**settings):
+    return sedil.sparse_code(dictionary, patches, **settings)
+
+found = [code(penalty=0.3, method="refit"), *(code(penalty=0.3, solver=each) for each in ("admm", "fista"))]
+found += [code(penalty=0.3, mask=patches > 1), code(max_error=2.0, method="pursuit")]
+found += [code(penalty=0.3, initial=found[1]), code(penalty=0.3, sparse=True).toarray()]
+found += [sedil.denoise(image, 0.5, dictionary, method=method) for method in ("quick", "l1", "pursuit")]
+found += [sedil.denoise(image, 0.5), sedil.denoise(np.stack([image] * 9), 0.5, stride=2)]
+found += [sedil.inpaint(image, mask, dictionary, passes=3)]
+found += [sedil.inpaint(patches[0], mask[:6, :6], dictionary)]  # as a whole
+found += [np.array(sedil.estimate_noise(image)), sedil.normalize_patches(patches)]
+settings = {"n_atoms": (8, 8), "random_state": 0}
+for initial in ("random", "odct"):
+    learned = sedil.learn(patches, **settings, max_iterations=10, initial=initial)
+    found += [*learned.dictionary.factors, learned.history["objective"], learned.codes]
+learned = sedil.learn_minibatch(patches, **settings, batch_size=40)
+found += [*learned.dictionary.factors, learned.history["objective"]]
+np.savez(sys.argv[1], *found)
 """
 
 

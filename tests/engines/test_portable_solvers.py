@@ -5,10 +5,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import sedil
-from random_things import SHAPES, random_dictionary, training_patches
+from random_things import SHAPES, random_dictionary, training_patches, unit_columns
 from sedil.arrays import pack
-from sedil.engines.contract import Effort
+from sedil.engines.contract import Effort, PursuitCoding
 from sedil.engines.portable.l1 import FISTA_CHECK, LassoProblem, admm, fista, refit
+from sedil.engines.portable.omp import pursuit
 
 
 def test_admm_takes_fewer_iterations_than_fista_for_large_penalties():
@@ -40,3 +41,10 @@ def test_refit_survives_dependent_atoms_and_many_iterations(rng):
     codes = refit(problem, support, max_iterations=400)
     lengths = [np.linalg.norm(array, axis=(0, 1)) for array in (problem.residual(codes), patches)]
     assert np.all(lengths[0] <= 1.001 * lengths[1])
+
+
+def test_pursuit_with_room_for_more_atoms_than_there_are_takes_each_once(rng):
+    factors = [unit_columns((8, 2), rng)]
+    patches = rng.standard_normal((8, 5))
+    expected, *_ = np.linalg.lstsq(factors[0], patches, rcond=None)
+    assert_allclose(pursuit(factors, patches, PursuitCoding(1e-6, 4)), expected, atol=1e-10)

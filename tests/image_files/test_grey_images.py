@@ -129,3 +129,9 @@ def test_pictures_and_volumes_are_not_taken_for_each_other(tmp_path):
         read_grey_volume(tmp_path / "levels.npy")
     with pytest.raises(ImageFileError, match=r"block\.npy holds a volume, not a picture.*such as 8x8x8\."):
         read_grey(tmp_path / "block.npy")
+
+
+def test_pixels_beyond_float32_are_refused(tmp_path):
+    tifffile.imwrite(tmp_path / "p.tif", np.full((8, 8), 1e300))
+    with pytest.raises(ImageFileError, match=r"p\.tif contains pixels beyond 3\.4e38, the range of float32"):
+        read_grey(tmp_path / "p.tif")

@@ -1,3 +1,4 @@
+import os
 import warnings
 from io import BytesIO
 
@@ -9,7 +10,9 @@ from PIL.PngImagePlugin import putchunk
 
 from sedil.errors import ImageFileError
 from sedil.image_files import picture_files, reading_errors
+from sedil.image_files.grey_images import read_grey
 from sedil.image_files.picture_files import encode, picture_shape, read_picture
+from sedil.image_files.volume_files import read_volume
 
 LEVELS = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
 RGB = np.stack([LEVELS, LEVELS[::-1], LEVELS[:, ::-1]], axis=-1)
@@ -368,3 +371,44 @@ def test_memory_is_not_limited_where_its_size_is_unknown(tmp_path, monkeypatch):
     Image.fromarray(LEVELS).save(tmp_path / "p.png")
     monkeypatch.setattr(reading_errors, "usable_memory", lambda: None)
     assert read_picture(tmp_path / "p.png").pixels.shape == (2, 3)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes in folders")
+@pytest.mark.parametrize("read", [read_picture, read_volume, picture_shape, read_grey])
+def test_pipe_is_refused_and_not_waited_for(tmp_path, read):
+    os.mkfifo(tmp_path / "p.npy")
+    with pytest.raises(
+        ImageFileError, match=r"p\.npy is a device, a pipe or a socket: give the name of a file"
+    ):
+        read(tmp_path / "p.npy")
+
+
+@pytest.mark.parametrize("content", [b"P5 4 3 25=\n" + bytes(12), b"P2 4 3 255\n1 2 3 x"])
+def test_words_for_programmers_are_kept_to_ourselves(tmp_path, content):
+    (tmp_path / "p.pgm").write_bytes(content)
+    message = r"p\.pgm cannot be read as an image: it is damaged, incomplete or of a rare kind\.$"
+    with pytest.raises(ImageFileError, match=message):
+        read_picture(tmp_path / "p.pgm")
+
+
+def test_log_of_pillow_is_silent(tmp_path, caplog):
+    Image.new("RGB", (8, 8)).save(tmp_path / "p.tif")
+    content = bytearray((tmp_path / "p.tif").read_bytes())
+    start = int.from_bytes(content[4:8], "little") + 2
+    tag = next(place for place in range(start, len(content), 12) if content[place : place + 2] == b"\x15\x01")
+    content[tag + 8 : tag + 10] = b"\xff\x7f"  # samples per pixel
+    (tmp_path / "p.tif").write_bytes(content)
+    with pytest.raises(ImageFileError, match=r"p\.tif has colours of the kind RGB"):
+        read_picture(tmp_path / "p.tif")
+    assert not caplog.records
+
+
+def test_size_that_is_no_number_is_told(tmp_path):
+    """Two columns where one number belongs, in a file that only tifffile opens."""
+    tifffile.imwrite(tmp_path / "p.tif", np.zeros((8, 8), np.int64))
+    content = bytearray((tmp_path / "p.tif").read_bytes())
+    place = content.index(b"\x00\x01\x04\x00\x01\x00\x00\x00")  # the width
+    content[place + 4] = 2
+    (tmp_path / "p.tif").write_bytes(content)
+    with pytest.raises(ImageFileError, match=r"p\.tif cannot be read as an image"):
+        read_picture(tmp_path / "p.tif")

@@ -7,6 +7,7 @@ import pytest
 import tifffile
 from PIL import Image, ImageCms
 
+from sedil.image_files import picture_files
 from sedil.image_files.picture_files import conform, encode
 
 GREY8 = np.array([[0, 50, 100], [150, 200, 255]], np.uint8)
@@ -167,4 +168,24 @@ def test_format_that_cannot_hold_the_picture_is_named():
 def test_damaged_camera_facts_do_not_matter():
     content = encode("a.tif", GREY8, exif=b"Exif\0\0II*\0\x08\0\0\0\xff\xff")
     with Image.open(BytesIO(content)) as picture:
+        np.testing.assert_array_equal(np.asarray(picture), GREY8)
+
+
+@pytest.mark.parametrize("tag", [256, 257, 258, 259, 277, 278, 322])
+def test_size_and_depth_in_camera_facts_are_not_those_of_the_tiff(tag):
+    """Cameras write them, and a picture that was turned upright has others."""
+    facts = Image.Exif()
+    facts[tag], facts[271] = 6, "camera"
+    content = encode("a.tif", GREY8, exif=facts.tobytes())
+    with Image.open(BytesIO(content)) as picture:
+        np.testing.assert_array_equal(np.asarray(picture), GREY8)
+        assert picture.getexif()[271] == "camera"
+
+
+def test_camera_facts_that_cannot_be_written_are_left_out(monkeypatch):
+    def refuse(exif):
+        raise struct.error("required argument is not an integer")
+
+    monkeypatch.setattr(picture_files, "_without_layout", refuse)
+    with Image.open(BytesIO(encode("a.tif", GREY8, exif=b"Exif\0\0"))) as picture:
         np.testing.assert_array_equal(np.asarray(picture), GREY8)

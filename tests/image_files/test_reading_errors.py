@@ -104,3 +104,32 @@ def test_picture_of_one_colour_packed_as_tight_as_can_be_is_read(tmp_path, compr
     if mode != "F":
         flat.save(tmp_path / "flat.png", optimize=True)
         assert not read_picture(tmp_path / "flat.png").pixels.any()
+
+
+def with_sides(content, kind, side):
+    """The same file with other sides in its head, where each format has them."""
+    place, how = {"JPEG": (None, ">H"), "GIF": (6, "<H"), "WEBP": (None, "<H")}[kind]
+    if kind == "JPEG":
+        place = content.index(b"\xff\xc0") + 5
+    if kind == "WEBP":
+        place = content.index(b"\x9d\x01\x2a") + 3
+    return content[:place] + 2 * struct.pack(how, side) + content[place + 4 :]
+
+
+@pytest.mark.usefixtures("undecoded")
+@pytest.mark.parametrize("kind", ["JPEG", "GIF", "WEBP"])
+def test_picture_of_far_more_pixels_than_bytes_is_refused(tmp_path, kind):
+    path = tmp_path / "bomb"
+    Image.new("RGB", (16, 16), 90).save(path, kind)
+    path.write_bytes(with_sides(path.read_bytes(), kind, 16_000))
+    message = (
+        r"16,000 x 16,000 pixels in [0-9,]+ bytes, as no photograph does: save it as \.png if it is right"
+    )
+    with pytest.raises(ImageFileError, match=message):
+        read_picture(path)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "GIF", "WEBP", "JPEG2000"])
+def test_flat_picture_of_usual_size_is_read(tmp_path, kind):
+    Image.new("L", (1900, 2100), 90).save(tmp_path / "flat", kind)
+    assert read_picture(tmp_path / "flat").pixels.shape[:2] == (2100, 1900)

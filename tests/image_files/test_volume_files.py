@@ -307,3 +307,60 @@ def test_shape_of_a_packed_volume_is_told_without_unpacking_it(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 2_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_log_and_warnings_of_nibabel_are_silent(nibabel, tmp_path, values, caplog):
+    nifti(nibabel, tmp_path / "a.nii", values)
+    content = bytearray((tmp_path / "a.nii").read_bytes())
+    content[252:254] = b"\x09\x00"  # a code of the orientation that does not exist
+    (tmp_path / "a.nii").write_bytes(content)
+    assert read_volume(tmp_path / "a.nii").pixels.shape == values.shape
+    content[70:72] = b"\x07\x00"  # nor does this type of numbers
+    (tmp_path / "a.nii").write_bytes(content)
+    with pytest.raises(
+        ImageFileError, match=r"a\.nii cannot be read as a volume: it is damaged.*another kind\.$"
+    ):
+        read_volume(tmp_path / "a.nii")
+    assert not caplog.records
+
+
+def test_head_that_cannot_be_parsed_is_not_shown(tmp_path, values):
+    np.save(tmp_path / "a.npy", values)
+    content = (tmp_path / "a.npy").read_bytes()
+    (tmp_path / "a.npy").write_bytes(content.replace(b"'descr': ", b"'descr'!="))
+    with pytest.raises(ImageFileError, match=r"it is damaged, incomplete or of another kind\.$"):
+        read_volume(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize("name", ["a.nii", "a.nii.gz"])
+def test_nifti_that_is_too_short_for_its_numbers_is_refused_unread(nibabel, tmp_path, values, name):
+    image = nibabel.Nifti1Image(values.astype(np.int16), np.eye(4))
+    content = bytearray(image.to_bytes())
+    content[42:48] = np.array([2000, 2000, 500], "<i2").tobytes()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(
+        ImageFileError, match=r"it says that it has 2,000 x 2,000 x 500 pixels, more than its"
+    ):
+        read_volume(tmp_path / name)
+
+
+def test_description_that_is_not_ascii_is_written_as_it_was(tmp_path, values):
+    description = "Größe 5 µm".encode()
+    tifffile.imwrite(
+        tmp_path / "a.tif", values, photometric="minisblack", description=description, metadata=None
+    )
+    write_volume(tmp_path / "b.tif", values, read_volume(tmp_path / "a.tif"))
+    with tifffile.TiffFile(tmp_path / "b.tif") as file:
+        assert file.pages[0].description == description.decode()
+
+
+def test_header_that_cannot_be_written_is_told_in_a_sentence(tmp_path, values):
+    tifffile.imwrite(tmp_path / "a.tif", values, photometric="minisblack")
+    volume = read_volume(tmp_path / "a.tif")
+    volume.header["resolution"], volume.header["resolutionunit"] = (1, 1), 20_000
+    with pytest.raises(
+        OSError,
+        match=r"Cannot write .*b\.tif: what its source says of the voxels cannot be kept: use \.npy\.$",
+    ):
+        write_volume(tmp_path / "b.tif", values, volume)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tif"]

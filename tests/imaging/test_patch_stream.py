@@ -80,7 +80,7 @@ def test_stream_is_learned_from_in_several_epochs_with_the_end_known(folder):
     ("arguments", "message"),
     [
         (("photos", (64, 64), 10), r"of shape \(20, 30\) is smaller than a patch of .*64\): leave it out"),
-        (("photos", 8, 10), "two axes, of volumes three, got patch_shape=8"),
+        (("photos", 8, 10), "two axes, of volumes three, got patch_shape=\\(8,\\)"),
         (("photos", (4, 4), 0), "n_patches must be a whole number of at least 1"),
         (([], (4, 4), 10), "There are no images to take patches from"),
         (("flat", (4, 4), 10), "Every patch is flat"),

@@ -132,7 +132,7 @@ def archive(folder):
 @pytest.mark.parametrize(
     ("data", "settings", "error", "message"),
     [
-        (lambda folder: 3, {}, TypeError, r"patches must be an array, the path of a \.npy file.*got an int"),
+        (lambda folder: 3, {}, TypeError, r"patches must be an array, the path of a \.npy file.*got 3"),
         (lambda folder: folder, {}, OSError, r"is a folder: sedil\.stream_patches draws patches"),
         (lambda folder: folder / "no.npy", {}, OSError, r"There is no file .*no\.npy"),
         (broken, {}, ValueError, r"text\.npy cannot be read as a \.npy file"),

@@ -1,7 +1,12 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import sedil
+from full_disk import no_space, stop_writes
 from random_things import training_patches
 from sedil import files
 from sedil.arrays import to_numpy
@@ -16,6 +21,11 @@ SETTINGS |= {"dtype": "float64"}
 
 def learn(patches=PATCHES, **settings):
     return sedil.learn(patches, **(SETTINGS | settings))
+
+
+def assert_equal_factors(one, other):
+    for a, b in zip(one.dictionary.factors, other.dictionary.factors, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def assert_equal_to_the_bit(one, other):
@@ -134,13 +144,74 @@ def test_failed_write_leaves_the_old_checkpoint_whole(tmp_path, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(files.np, "savez", half_a_write)
-    with pytest.raises(OSError, match="No space left"):
-        learn(max_iterations=8, checkpoint=path, resume=True)
+    with pytest.warns(
+        UserWarning, match=r"no checkpoint of step 8\. Cannot write .*No space left on device\. Lear"
+    ):
+        unsaved = learn(max_iterations=8, checkpoint=path, resume=True)
     monkeypatch.undo()
+    assert_equal_to_the_bit(unsaved, learn(max_iterations=8))
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["c.npz"]
     resumed = learn(max_iterations=8, checkpoint=path, resume=True)
     assert_equal_to_the_bit(resumed, learn(max_iterations=8))
+
+
+@pytest.mark.parametrize("learner", [sedil.learn, sedil.learn_minibatch])
+def test_full_disk_warns_at_every_checkpoint_and_the_result_is_not_lost(learner, tmp_path, monkeypatch):
+    settings = {"n_atoms": (4, 5), "random_state": 3, "dtype": "float64"}
+    settings |= (
+        {"batch_size": 10, "n_epochs": 2} if learner is sedil.learn_minibatch else {"max_iterations": 6}
+    )
+    expected = learner(PATCHES, **settings)
+    stop_writes(monkeypatch, "c.npz", no_space)
+    with pytest.warns(UserWarning, match=r"c\.npz: No space left on device\. Learning goes on") as told:
+        result = learner(PATCHES, **settings, checkpoint=tmp_path / "c.npz", checkpoint_every=2)
+    assert [warning.filename for warning in told] == [__file__] * 4
+    assert_equal_factors(result, expected)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits on the size of files are those of POSIX")
+def test_real_limit_on_the_size_of_files_is_survived(tmp_path):
+    """The first checkpoint fits, later ones do not; the last whole one is left, and can be resumed."""
+    code = """
+import resource, signal, sys, warnings
+import numpy as np, sedil
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+patches = np.random.default_rng(0).standard_normal((200, 4, 4))
+settings = {"n_atoms": (5, 5), "random_state": 0, "max_iterations": 12, "checkpoint_every": 4}
+settings |= {"checkpoint": sys.argv[1], "dtype": "float64", "resume": True}
+
+def limit(progress):
+    if progress.done == 5:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+
+warnings.simplefilter("always")
+full = sedil.learn(patches, **settings, progress=limit)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+seen = []
+resumed = sedil.learn(patches, **settings, progress=lambda progress: seen.append(progress.done))
+assert seen[0] == 5, seen
+for one, other in zip(full.dictionary.factors, resumed.dictionary.factors):
+    np.testing.assert_array_equal(one, other)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "c.npz")], capture_output=True, text=True, timeout=120
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr.count("File too large. Learning goes on") == 3  # at 8, at 12 and at the end
+    assert [path.name for path in tmp_path.iterdir()] == ["c.npz"]
+
+
+def test_place_where_no_checkpoint_can_be_written_is_refused_before_the_work(tmp_path, monkeypatch):
+    def refuse(path, mode="r", *more, **named):
+        raise PermissionError(13, "Permission denied")
+
+    told = []
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(OSError, match=r"Cannot write .*c\.npz: Permission denied"):
+        learn(max_iterations=2, checkpoint=tmp_path / "c.npz", progress=told.append)
+    assert told == []
 
 
 @pytest.mark.parametrize(
@@ -311,3 +382,80 @@ def test_new_run_replaces_no_file_but_a_checkpoint(tmp_path):
         with pytest.raises(FileExistsError, match=r"exists already and is not a checkpoint: choose another"):
             learn(max_iterations=1, checkpoint=tmp_path / name)
         assert (tmp_path / name).read_bytes() == before
+
+
+def test_arrays_in_the_order_of_fortran_are_put_in_order(tmp_path):
+    """Their bytes lie otherwise than kernels go through them."""
+    path, single = tmp_path / "c.npz", {"dtype": "float32", "engine": "fused"}
+    learn(max_iterations=3, checkpoint=path, **single)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    files.write_archive(path, "checkpoint", {name: np.asfortranarray(a) for name, a in arrays.items()}, facts)
+    resumed = learn(max_iterations=6, checkpoint=path, resume=True, **single)
+    assert_equal_to_the_bit(resumed, learn(max_iterations=6, **single))
+
+
+@pytest.mark.parametrize("change", [{"history": 5}, {"numbers": [1]}, {"identity": None}])
+def test_facts_of_another_kind_are_told_without_inner_words(change, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    files.write_archive(path, "checkpoint", arrays, facts | change)
+    with pytest.raises(DictionaryFileError, match=r"c\.npz is damaged: its .* is .*, not a dict"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("slope", "steep", "its slope is 'steep', not a number"),
+        ("step_size", -1.0, "its step_size is -1.0, not a size"),
+        ("iteration", 2.5, "its iteration is 2.5, not a count"),
+        ("warm_up", True, "its warm_up is True, not a count"),
+        ("next_step_size", [1], r"its next_step_size is \[1\], not a size or null"),
+        ("phase", "late", "its phase is 'late', not warm-up or proper"),
+        ("gradient_norm", 1e300, r"its gradient_norm is 1e\+300, not a size"),
+        ("terms", {"data": 1.0}, "it lacks 'sparsity'"),
+        ("more", 1, "it has 10 facts where it should have terms, gradient_norm"),
+    ],
+)
+def test_numbers_of_a_checkpoint_are_of_their_kinds(name, value, message, tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["numbers"][name] = value
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: {message}"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("energy", {}), ("n_samples", -3), ("result_dtype", "float16"), ("seed", "x")]
+)
+def test_numbers_of_a_checkpoint_of_mini_batches_are_of_their_kinds(name, value, tmp_path):
+    path, settings = tmp_path / "c.npz", {"n_atoms": (4, 5), "batch_size": 10, "random_state": 0}
+    sedil.learn_minibatch(PATCHES, **settings, max_batches=1, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["numbers"][name] = value
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=rf"c\.npz is damaged: its {name} is .*, not"):
+        sedil.learn_minibatch(PATCHES, **settings, checkpoint=path, resume=True)
+
+
+def test_history_of_a_checkpoint_has_whole_columns(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    facts["history"]["data"].pop()
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"damaged: its history has columns of different lengths"):
+        learn(max_iterations=4, checkpoint=path, resume=True)
+
+
+def test_arrays_of_a_checkpoint_can_be_squared(tmp_path):
+    path = tmp_path / "c.npz"
+    learn(max_iterations=2, checkpoint=path)
+    arrays, facts = files.read_archive(path, "checkpoint")
+    arrays["gradient_codes"][0, 0, 0] = 1e200
+    files.write_archive(path, "checkpoint", arrays, facts)
+    with pytest.raises(DictionaryFileError, match=r"damaged: gradient_codes holds numbers beyond 1e\+150"):
+        learn(max_iterations=4, checkpoint=path, resume=True)

@@ -93,11 +93,11 @@ def test_given_dictionary_of_other_sizes_is_refused(rng):
     ("start", "came"),
     [
         ("zeros", "There is no file zeros, nor a shipped dictionary of that name: these are separable-8x8"),
-        ("", "There is no file"),
-        (None, "got a NoneType"),
-        (3, "got an int"),
+        ("", "dictionary must be the path of a file"),
+        (None, "got None"),
+        (3, "got 3"),
         ([np.eye(3)], "got a list"),
-        (np.eye(3), "got an ndarray"),
+        (np.eye(3), r"got an? ndarray of shape \(3, 3\)"),
     ],
 )
 def test_unknown_start_lists_the_known_ones(start, came):

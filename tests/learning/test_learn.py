@@ -621,7 +621,7 @@ def test_cosine_start_on_an_axis_of_two_entries_says_what_is_wrong():
         (np.full((5, 3, 4), None), TypeError, "patches must hold real numbers, got dtype object"),
         (np.zeros((5, 3, 4), "M8[s]"), TypeError, "patches must hold real numbers, got dtype datetime64"),
         ([[1.0, 2.0], [3.0]], ValueError, "patches must be one rectangular array of numbers"),
-        (None, TypeError, "patches must hold real numbers, got dtype object"),
+        (None, TypeError, "patches must hold real numbers, got None"),
     ],
 )
 def test_bad_patches_are_refused_with_the_reason(patches, error, message):

@@ -224,3 +224,10 @@ def test_absurd_unstructured_dictionary_is_refused_with_its_memory():
     for start in (sedil.learn, sedil.learn_minibatch):
         with pytest.raises(ValueError, match=r"4096 x 16384 takes about 10 GiB .* keep the axes .* apart"):
             start(patches, 16384)
+
+
+def test_no_price_of_sparsity_is_no_division_by_zero():
+    learner = MiniBatchLearner(5, sparsity_weight=0.0, engine="portable", batch_iterations=1, random_state=0)
+    patches = np.random.default_rng(0).standard_normal((30, 4, 4))
+    learner.partial_fit(patches, patches > 2)
+    assert np.isfinite(learner.history[-1].objective)

@@ -29,7 +29,7 @@ from sedil.pretrained import DictionaryLike, as_dictionary
 METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _FAR = 100.0  # times the cost of the zero code
-_LARGEST = 2.0**100  # penalty or error that is computed with: beyond it nothing is coded at all
+_LARGEST = 2.0**60  # penalty, error or gap that is computed with: beyond it nothing is coded at all
 # Penalties whose squares are still numbers: patches that these let through have a length.
 _SMALLEST = {"float32": 2.0**-60, "float64": 2.0**-500}
 REFIT_ITERATIONS = 30  # far more than the small supports need
@@ -68,7 +68,8 @@ def sparse_code(
     ----------
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one
     patches : array of shape (..., *patch_shape)
-        Of any array library that follows the array API standard; the dictionary follows it there.
+        In any units. Of any array library that follows the array API standard; the dictionary follows it
+        there.
     penalty : float, positive
         For "l1" and "refit", in the units of the patches: contributions of atoms below it are dropped.
         For noise of standard deviation sigma, 2 (l1) to 3 sigma (refit).
@@ -83,7 +84,8 @@ def sparse_code(
     mask : boolean array of the shape of `patches`, optional
         True where data is missing; whatever `patches` holds there is ignored. Not for "pursuit".
     initial : array of shape (..., *n_atoms), optional
-        Codes to start from, for "l1" and "refit". Default: zero.
+        Codes to start from, for "l1" and "refit". Default: zero, also in place of those that cost a hundred
+        times as much.
     max_error : float, positive
         For "pursuit": length of the residual at which a patch is done; for noise of standard deviation
         sigma, 1.1 sigma times the square root of the number of entries.
@@ -135,7 +137,7 @@ def sparse_code(
         xp = array_namespace(samples)
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
-    # Codes are as large as patches and penalties are: those of a power of two of all are that power of theirs.
+    # A power of two of patches and penalties makes the same power of the codes, to the last digit.
     exponent = exponent_to_work_in(largest_size(samples))
     samples = times_power_of_two(samples, exponent)
     samples = checks.in_working_precision(samples, "patches", checks.working_precision(dtype, patches))
@@ -162,7 +164,7 @@ def sparse_code(
         by = _choose_solver(solver, chosen, dictionary.n_atoms, mask is not None)
         refits = REFIT_ITERATIONS if method == "refit" else 0
         result = chosen.solve_l1(problem, effort, by, refits=refits, **how)
-        _warn_if_unfinished(result, tolerance)
+        _warn_if_unfinished(result, effort.tolerance)
         codes = result.codes
     wanted = checks.floating_dtype(patches)
     if sparse:
@@ -214,8 +216,8 @@ def _checked_thresholds(
         least = float(xp.min(thresholds))
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(
-            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code large "
-            f"and small patches apart."
+            f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code "
+            f"large and small patches apart."
         )
     return thresholds
 

@@ -44,6 +44,8 @@ def _grey(path: str | Path, pixels: np.ndarray, channel_axis: int | None) -> np.
         raise ImageFileError(f"{path} is an empty picture of shape {image.shape}.")
     if not np.isfinite(image).all():
         raise ImageFileError(f"{path} contains NaN or infinite pixels.")
+    if np.abs(image).max() > np.finfo(np.float32).max:
+        raise ImageFileError(f"{path} contains pixels beyond 3.4e38, the range of float32: scale them down.")
     return image.astype(np.float32)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import struct
 import sys
 import zlib
@@ -15,8 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sedil.errors import ImageFileError
-from sedil.global_state import SharedChange, Undo
-from sedil.image_files.reading_errors import require_memory, require_room_for_tiff
+from sedil.global_state import without_words_of_libraries
+from sedil.image_files.reading_errors import (
+    DamagedFileError,
+    require_counts,
+    require_memory,
+    require_room_for_tiff,
+)
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
@@ -103,8 +107,9 @@ def tiff_shape(path: Path) -> tuple[int, ...]:
     """Rows, columns and, if there are more than one, channels of a TIFF, without reading its pixels."""
     with opened_tiff(path) as file:
         page = file.pages.first
-        channels = (page.samplesperpixel,) if page.samplesperpixel > 1 else ()
-        return page.imagelength, page.imagewidth, *channels
+        counts = page.imagelength, page.imagewidth, page.samplesperpixel
+        require_counts(counts)
+        return counts if page.samplesperpixel > 1 else counts[:2]
 
 
 def read_tiff(path: Path) -> TiffContent:
@@ -123,6 +128,8 @@ def read_tiff(path: Path) -> TiffContent:
             pixels = _negative(pixels)
         if page.samplesperpixel > 1 and page.planarconfig == _SEPARATE_PLANES:
             pixels = np.moveaxis(pixels, 0, -1)
+        if pixels.shape[:2] != (page.imagelength, page.imagewidth):
+            raise DamagedFileError("its pixels do not lie as it says")
     turn = _UPRIGHT.get(tags.get(_ORIENTATION, 1))
     upright = pixels if turn is None else turn(pixels)
     return TiffContent(np.ascontiguousarray(upright), tags.get(_ICC_PROFILE))
@@ -133,18 +140,8 @@ def opened_tiff(path: Path) -> Iterator[TiffFile]:
     """The file opened by tifffile, without its log: what stops the reading is raised."""
     from tifffile import TiffFile
 
-    with _without_log.held(), TiffFile(path) as file:
+    with without_words_of_libraries.held(), TiffFile(path) as file:
         yield file
-
-
-def _silence_tifffile() -> Undo:
-    log = logging.getLogger("tifffile")
-    was, log.disabled = log.disabled, True
-    return lambda: setattr(log, "disabled", was)
-
-
-_without_log = SharedChange(_silence_tifffile)
-"""What tifffile has to say of damaged files."""
 
 
 def _require_known_channels(path: Path, page: Any) -> None:

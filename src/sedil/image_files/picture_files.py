@@ -11,9 +11,14 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.files import as_file_content, picture_format
-from sedil.global_state import SharedChange, Undo, without_warnings_of_pillow
+from sedil.global_state import SharedChange, Undo, without_words_of_libraries
 from sedil.image_files import high_bit_depth
-from sedil.image_files.reading_errors import one_sentence, require_memory, require_room_for_picture
+from sedil.image_files.reading_errors import (
+    one_sentence,
+    require_memory,
+    require_room_for_picture,
+    what_it_says,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
@@ -90,13 +95,12 @@ def picture_shape(path: str | Path) -> tuple[int, ...]:
 def _opened(path: Path, layout: str | None = None) -> Iterator[ImageFile | None]:
     """The file opened by Pillow, as if it had the given layout; None for a TIFF that Pillow does not know.
 
-    Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large; and
-    without its warnings.
+    Without Pillow's limit on the number of pixels, as `require_memory` knows better what is too large.
     """
     from PIL import Image, UnidentifiedImageError
 
     # By stream: given the name, Pillow maps the file into memory and garbles a grey TIFF that is turned.
-    with _without_limit.held(), without_warnings_of_pillow.held(), path.open("rb") as stream:
+    with _without_limit.held(), path.open("rb") as stream:
         try:
             picture = Image.open(stream, formats=_known_formats())
         except UnidentifiedImageError:
@@ -249,12 +253,14 @@ def _why_damaged(error: Exception) -> str:
 
     if isinstance(error, UnidentifiedImageError):
         return "it is no picture, damaged, or of another format than PNG, JPEG, TIFF, BMP, WebP, PGM and PPM"
-    says_more = isinstance(error, OSError | SyntaxError | ValueError) and str(error).strip()
-    return f"it is damaged, incomplete or of a rare kind ({says_more or type(error).__name__})"
+    return f"it is damaged, incomplete or of a rare kind{what_it_says(error, OSError, SyntaxError)}"
 
 
 _WITH_TRANSPARENCY = {"PNG", "TIFF", "WEBP", "GIF", "AVIF", "JPEG2000", "TGA"}
 _LONGEST_SIDE = {"JPEG": 65_500, "WEBP": 16_383, "GIF": 65_535}
+# Numbers of TIFF for sides, depth, compression, kind, strips, tiles and planes of a picture.
+_LAYOUT = {256, 257, 258, 259, 262, 266, 273, 277, 278, 279, 284, 317, 320, 322, 323, 324, 325, 330, 338, 339}
+_LAYOUT |= {347, 513, 514, 529, 530, 531, 532}
 # Pillow's own choices are for the web, where small is more than faithful.
 _QUALITY: dict[str, dict[str, Any]] = {"JPEG": {"quality": 95, "subsampling": 0}, "WEBP": {"quality": 95}}
 
@@ -300,7 +306,28 @@ def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> memoryview:
         return high_bit_depth.tiff_content(pixels, **extras)
     if chosen == "PNG" and pixels.dtype == np.uint16 and pixels.ndim == 3:
         return high_bit_depth.png_content(pixels, **extras)
-    return as_file_content(path, pixels, **_QUALITY.get(chosen, {}), **extras)
+    options = _QUALITY.get(chosen, {}) | extras
+    if not extras.get("exif"):
+        return as_file_content(path, pixels, **options)
+    try:
+        exif = _without_layout(extras["exif"]) if chosen == "TIFF" else extras["exif"]
+        return as_file_content(path, pixels, **(options | {"exif": exif}))
+    except Exception:  # damaged facts: the picture is worth more
+        del options["exif"]
+        return as_file_content(path, pixels, **options)
+
+
+def _without_layout(exif: bytes) -> bytes:
+    """Camera facts without those on how the pixels of the camera's own file lay, which Pillow would obey."""
+    from PIL import Image
+
+    facts = Image.Exif()
+    with without_words_of_libraries.held():
+        facts.load(exif)
+        found = _LAYOUT.intersection(facts)
+    for tag in found:
+        del facts[tag]
+    return facts.tobytes() if found else exif
 
 
 def _has_transparency(pixels: np.ndarray) -> bool:

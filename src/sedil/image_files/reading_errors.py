@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sedil.errors import ImageFileError
+from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
 
 if TYPE_CHECKING:
     from PIL.ImageFile import ImageFile
+
+
+_LONGEST_WORDS = 200  # of what a library says: more is the content of the file
 
 
 @contextmanager
@@ -25,13 +29,40 @@ def one_sentence(path: Path, kind: str, why_damaged: Callable[[Exception], str])
     kind : what it should be, for example "an image"
     why_damaged : what to say of an error that the content of the file is to blame for
     """
+    _require_plain_file(path)
     try:
-        yield
+        with without_words_of_libraries.held():
+            yield
     except ImageFileError:
         raise
     except Exception as error:  # decoders of damaged files raise all kinds
         reason = _reason_besides_content(path, error) or why_damaged(error)
         raise ImageFileError(f"{path} cannot be read as {kind}: {reason}.") from error
+
+
+def _require_plain_file(path: Path) -> None:
+    """Refuse what would be waited for; what is not there, and folders, are left to the readers."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ImageFileError(f"{path} is a device, a pipe or a socket: give the name of a file.")
+
+
+class DamagedFileError(ValueError):
+    """What is wrong with the content of a file, in our own words."""
+
+
+def what_it_says(error: Exception, *kinds: type[Exception]) -> str:
+    """The words of an error in brackets, if it is of a kind whose words are for users; else nothing.
+
+    Others, such as the ValueError of a number that cannot be parsed, are for those who wrote the reader.
+    """
+    words = " ".join(str(error).split()).rstrip(".") if isinstance(error, (DamagedFileError, *kinds)) else ""
+    return f" ({words})" if words and len(words) <= _LONGEST_WORDS else ""
+
+
+def require_counts(counts: tuple[Any, ...]) -> None:
+    """Refuse a shape that a file tells in something else than numbers."""
+    if not all(isinstance(count, int) for count in counts):
+        raise DamagedFileError("its size is not told in numbers")
 
 
 def _reason_besides_content(path: Path, error: Exception) -> str | None:
@@ -73,6 +104,10 @@ _OF_PILLOW = {
 }
 _OF_TIFF = {1: _RAW, 5: _LZW, 8: _DEFLATE, 32946: _DEFLATE, 32773: _PACK_BITS}  # by its number there
 # Bytes that a pixel takes at least; the others may have as little as a bit.
+# How many pixels a byte stands for is not limited in these formats, but in photographs it is far below this.
+# So it is in all but the flattest drawings; small ones are let through.
+_WITHOUT_LIMIT = {"JPEG", "MPO", "GIF", "WEBP", "JPEG2000", "AVIF"}
+_MOST_PIXELS_PER_BYTE, _PIXELS_OF_SMALL_ONES = 1000, 4_000_000
 _BYTES_PER_PIXEL = {"LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "I;16": 2, "I;16B": 2, "I": 2, "F": 2}
 
 
@@ -82,6 +117,8 @@ def require_room_for_picture(path: Path, picture: ImageFile) -> None:
     packing = picture.info.get("compression", codec) if picture.format == "TIFF" else codec
     n_bytes = prod(picture.size) * _BYTES_PER_PIXEL.get(picture.mode, 1 / 8)
     _require_room(path, (picture.height, picture.width), n_bytes, _OF_PILLOW.get(packing))
+    if picture.format in _WITHOUT_LIMIT:
+        _require_likely_size(path, picture.size)
 
 
 def require_room_for_tiff(path: Path, page: Any, shape: tuple[int, ...]) -> None:
@@ -90,8 +127,22 @@ def require_room_for_tiff(path: Path, page: Any, shape: tuple[int, ...]) -> None
     _require_room(path, shape, n_bytes, _OF_TIFF.get(page.compression))
 
 
+def require_room_for_array(path: Path, shape: tuple[int, ...], bytes_per_value: int, packed: bool) -> None:
+    """Refuse a file, packed by Deflate or not, that is too short for so many numbers."""
+    _require_room(path, shape, prod(shape) * bytes_per_value, _DEFLATE if packed else _RAW)
+
+
+def _require_likely_size(path: Path, sides: tuple[int, int]) -> None:
+    size = path.stat().st_size
+    if prod(sides) > max(_PIXELS_OF_SMALL_ONES, size * _MOST_PIXELS_PER_BYTE):
+        raise DamagedFileError(
+            f"it says that it has {sides[1]:,} x {sides[0]:,} pixels in {size:,} bytes, as no photograph "
+            f"does: save it as .png if it is right"
+        )
+
+
 def _require_room(path: Path, shape: tuple[int, ...], n_bytes: float, most_per_byte: int | None) -> None:
     size = path.stat().st_size
     if most_per_byte is not None and n_bytes > size * most_per_byte:
         sides = " x ".join(f"{side:,}" for side in shape)
-        raise ValueError(f"it says that it has {sides} pixels, more than its {size:,} bytes can hold")
+        raise DamagedFileError(f"it says that it has {sides} pixels, more than its {size:,} bytes can hold")

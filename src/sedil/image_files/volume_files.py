@@ -7,8 +7,8 @@ result is written in the same format.
 from __future__ import annotations
 
 import gzip
+import struct
 import zipfile
-import zlib
 from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
@@ -18,12 +18,16 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.files import replacing
+from sedil.global_state import without_words_of_libraries
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
 from sedil.image_files.reading_errors import (
     one_sentence,
     require_bytes,
+    require_counts,
     require_memory,
+    require_room_for_array,
     require_room_for_tiff,
+    what_it_says,
 )
 from sedil.npz import ArrayHead, array_heads, read_array
 
@@ -119,8 +123,11 @@ def write_volume(path: str | Path, pixels: np.ndarray, like: Volume) -> None:
     """Write numbers of the shape and type of a volume that was read, with its header, in one step."""
     path = Path(path)
     header = like.header if _kind(path) == like.kind else {}
-    with replacing(path) as stream:
-        _WRITERS[_kind(path)](path, stream, pixels, header)
+    with replacing(path) as stream, without_words_of_libraries.held():
+        try:
+            _WRITERS[_kind(path)](path, stream, pixels, header)
+        except (ValueError, TypeError, struct.error) as error:
+            raise OSError("what its source says of the voxels cannot be kept: use .npy") from error
 
 
 _SUFFIXES = {"NIfTI": (".nii", ".nii.gz"), "TIFF": (".tif", ".tiff"), "NumPy": (".npy", ".npz")}
@@ -158,7 +165,10 @@ def _nifti(path: Path) -> Any:
 
 
 def _nifti_shape(path: Path) -> tuple[int, ...]:
-    return _without_ones(_nifti(path).shape)
+    image = _nifti(path)
+    shape = tuple(map(int, image.shape))
+    require_room_for_array(path, shape, image.get_data_dtype().itemsize, path.suffix.lower() == ".gz")
+    return _without_ones(shape)
 
 
 def _read_nifti(path: Path) -> Volume:
@@ -204,6 +214,7 @@ def _tiff_stack_shape(path: Path) -> tuple[int, ...] | None:
     """Shape of a stack of pages; None if there is but one, or if they differ."""
     with opened_tiff(path) as file:
         stack = file.series[0]
+        require_counts(stack.shape)
         several = len(file.series) == 1 and prod(stack.shape) > prod(file.pages.first.shape)
         return tuple(stack.shape) if several else None
 
@@ -226,7 +237,7 @@ def _read_tiff(path: Path) -> Volume:
         header = {
             "photometric": page.photometric,
             "planarconfig": page.planarconfig if page.samplesperpixel > 1 else None,
-            "description": page.description,
+            "description": page.description.encode(),  # text would have to be ASCII
             "resolution": page.resolution if "XResolution" in tags else None,
             "resolutionunit": page.resolutionunit if "XResolution" in tags else None,
             "iccprofile": page.iccprofile,
@@ -292,6 +303,4 @@ def _one_sentence(path: Path) -> AbstractContextManager[None]:
 
 
 def _why_damaged(error: Exception) -> str:
-    broken = isinstance(error, EOFError | zipfile.BadZipFile | zlib.error | gzip.BadGzipFile)
-    says = "" if broken or not str(error).strip() else f" ({str(error).strip().splitlines()[0].rstrip('.')})"
-    return f"it is damaged, incomplete or of another kind{says}"
+    return f"it is damaged, incomplete or of another kind{what_it_says(error)}"

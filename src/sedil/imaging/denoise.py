@@ -113,12 +113,13 @@ def denoise(
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
     channels = split_channels(pixels, channel_axis)
-    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
-    work: GroupDenoising | PatchDenoising
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
+    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
+    work: GroupDenoising | PatchDenoising
+    if method == "groups":
         is_weak = weakness(pixels, level) == 1
         work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak)
     else:
@@ -165,7 +166,7 @@ def _checked_level(sigma: float, units: Units) -> float:
     sigma = checks.require_positive(sigma, "sigma")
     if units.spread and sigma > max(units.spread, units.largest):
         raise ValueError(
-            f"sigma {sigma:g} is larger than all that the image holds (up to {units.largest:g}): "
+            f"sigma {sigma:g} is larger than the values of the image (up to {units.largest:g}): "
             f"give it in the units of the image."
         )
     return units.level(sigma) if units.spread else sigma

@@ -24,7 +24,7 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
 
     Parameters
     ----------
-    image : NumPy array, or a tensor, which is fetched from its device
+    image : NumPy array, or a tensor, which is fetched from its device, in any units
         At least four entries along each axis.
     channel_axis : int, optional
         Axis of the colour channels.

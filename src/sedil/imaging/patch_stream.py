@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -64,10 +65,10 @@ def stream_patches(
     lengths = checks.patch_lengths(patch_shape)
     if len(lengths) not in (2, 3):
         raise ValueError(f"Patches of images have two axes, of volumes three, got patch_shape={lengths}.")
-    is_one = isinstance(images, str | Path)
-    if not is_one and (not isinstance(images, Iterable) or isinstance(images, np.ndarray | bytes)):
+    given: Any = [images] if isinstance(images, str | Path) else images
+    if not isinstance(given, Iterable) or isinstance(given, np.ndarray | bytes):
         raise TypeError(f"images must be paths of files and folders, got {checks.short(images)}.")
-    paths = [checks.as_path(path, "An image") for path in ([images] if is_one else images)]
+    paths = [checks.as_path(path, "An image") for path in given]
     if not paths:
         raise ValueError("There are no images to take patches from.")
     if on_error is None:

@@ -23,7 +23,7 @@ def sample_patches(
     Parameters
     ----------
     images : sequence of arrays with as many axes as `patch_shape`
-        Images, volumes or signals; their sizes may differ.
+        Images, volumes or signals, all finite; their sizes may differ.
     patch_shape : lengths of the patch axes
     n_patches : int
     random_state : int, numpy.random.Generator or None
@@ -71,7 +71,7 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
 
     Parameters
     ----------
-    patches : array of shape (n, *patch_shape)
+    patches : array of shape (n, *patch_shape), in any units
     unit_length : bool, default True
         False keeps the lengths, so that strong patches count more.
 
@@ -99,4 +99,10 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
     centred, length = centred[kept], length[kept]
     if unit_length:
         return centred / length
-    return centred if is_workable else centred * sizes[kept]
+    if is_workable:
+        return centred
+    with np.errstate(over="ignore"):
+        centred = centred * sizes[kept]
+    if not checks.is_finite(centred):
+        raise ValueError(f"patches are too large for {centred.dtype} without their mean: rescale them.")
+    return centred

@@ -1,7 +1,7 @@
 """From the image of a caller to the numbers that are computed on, and back; colours one by one.
 
-Images come in any units. Where these suit float32, as nearly all do, their numbers are taken as they are.
-A large offset is taken off first, as float32 would hold little else, and very large or small numbers are
+Images come in any units. Where these suit float32, as nearly all do, their numbers are taken as they are. A
+large offset is taken off first, as float32 would hold little else, and very large or small numbers are
 multiplied by a power of two, which is exact.
 """
 
@@ -44,7 +44,7 @@ class Units(NamedTuple):
     @classmethod
     def of(cls, image: Array) -> Units:
         """Units that suit an image; of one that is not finite those it has, for others to complain about."""
-        low, high = _extremes(image)
+        low, high = _extremes(detached(image))
         if not (isfinite(low) and isfinite(high)):
             return cls()
         spread, largest = high - low, max(abs(low), abs(high))
@@ -109,7 +109,7 @@ def of_type(number: float, like: Any) -> Any:
 def _shifted_integers(values: AnyArray, offset: int, dtype: Any) -> AnyArray:
     """Rounded values plus an offset that is large beside them, which float64 may not hold exactly.
 
-    So they are added as integers: the offset with the least of the values, and how far the others are above it.
+    So they are added as integers: the offset with the least of the values, and how far others are above it.
     """
     xp = array_namespace(values)
     limits = xp.iinfo(dtype)

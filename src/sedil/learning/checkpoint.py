@@ -6,11 +6,12 @@ There is one format for all learners. A learner puts its arrays and numbers in b
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from math import isfinite
+from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
+from warnings import warn
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -18,12 +19,52 @@ from array_api_compat import device as device_of
 
 from sedil import checks, spheres
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.errors import DictionaryFileError
-from sedil.files import archive_kind, read_archive, write_archive
+from sedil.errors import DictionaryFileError, kind_of
+from sedil.files import archive_kind, read_archive, require_writable, write_archive
 from sedil.learning.result import History, Record
 
 CHECKPOINT = "checkpoint"
+# Arrays of a run on all patches, and of one on mini-batches.
+_ARRAYS = "(point|gradient|direction)_(codes|factor[0-3])|factor[0-3]"
+_RECORD = {name: "count" if name in ("iteration", "n_evaluations") else "size" for name in Record._fields}
 _TOLERANCE = 1e-5  # of the unit lengths of columns
+_SHARE_OF_RANGE = 1e-4  # of numbers that can be squared: so many squares can be added
+
+
+class AnotherRunError(ValueError):
+    """A checkpoint is whole, and not of this run."""
+
+
+# What a number of a checkpoint may be. No run comes near the largest, and its square is still a number.
+_LARGEST, _LARGEST_COUNT = 1e60, 2**63
+
+
+def _is_number(value: Any) -> bool:
+    return (type(value) is float and abs(value) <= _LARGEST) or (type(value) is int and abs(value) <= 2**53)
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "count": lambda value: type(value) is int and 0 <= value < _LARGEST_COUNT,
+    "number": _is_number,
+    "size": lambda value: _is_number(value) and value >= 0,
+    "positive number": lambda value: _is_number(value) and value > 0,
+    "size or null": lambda value: value is None or _KINDS["size"](value),
+    "text": lambda value: type(value) is str,
+}
+Kinds = Mapping[str, "str | tuple[str, ...] | Kinds"]
+
+
+def require_kinds(found: Any, kinds: Kinds) -> None:
+    """Refuse numbers that are not what they should be: by name a kind, words to choose from, or names."""
+    for name, kind in kinds.items():
+        value = found[name]
+        if isinstance(kind, Mapping):
+            require_kinds(value, kind)
+        elif not (value in kind if isinstance(kind, tuple) else _KINDS[kind](value)):
+            wanted = " or ".join(kind) if isinstance(kind, tuple) else f"a {kind}"
+            raise DictionaryFileError(f"its {name} is {value!r:.40}, not {wanted}.")
+    if len(found) != len(kinds):
+        raise DictionaryFileError(f"it has {len(found)} facts where it should have {', '.join(kinds)}.")
 
 
 class Checkpoint(NamedTuple):
@@ -52,8 +93,11 @@ class Checkpoint(NamedTuple):
             raise DictionaryFileError(f"{name} has shape {tuple(found.shape)}, not {shape}.")
         if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
             raise DictionaryFileError(f"{name} must hold finite numbers.")
-        xp = array_namespace(like)
-        return xp.asarray(found, dtype=like.dtype, device=device_of(like), copy=True)
+        largest = _SHARE_OF_RANGE * sqrt(array_namespace(like).finfo(like.dtype).max)
+        if np.abs(np.asarray(found)).max(initial=0) > largest:
+            raise DictionaryFileError(f"{name} holds numbers beyond {largest:.0e}.")
+        xp, plain = array_namespace(like), np.array(found, order="C")  # a file may have it in another order
+        return xp.asarray(plain, dtype=like.dtype, device=device_of(like), copy=True)
 
     def factor(self, name: str, shape: tuple[int, ...], like: AnyArray) -> AnyArray:
         """As `array`, a factor: its columns have unit length."""
@@ -87,7 +131,7 @@ class CheckpointFile(NamedTuple):
                 raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
             return self
         checks.as_path(self.path, "checkpoint")
-        checks.require_folder(self.path)
+        require_writable(self.path)
         if not self.resume and Path(self.path).exists() and archive_kind(self.path) != CHECKPOINT:
             raise FileExistsError(
                 f"{self.path} exists already and is not a {CHECKPOINT}: choose another name."
@@ -99,9 +143,23 @@ class CheckpointFile(NamedTuple):
         return self.path is not None and n_steps % self.every == 0
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write the checkpoint in one step; an older one at the same place stays whole until then."""
+        """Write the checkpoint in one step; an older one at the same place stays whole until then.
+
+        What has been learned is worth more than its checkpoint: if that cannot be written, on a full disk for
+        example, there is a warning, and the run goes on.
+        """
         if self.path is None:
             return
+        try:
+            self._write(self.path, checkpoint)
+        except OSError as error:
+            warn(
+                f"There is no checkpoint of step {checkpoint.history[-1].iteration}. {error} Learning goes "
+                f"on, and an older checkpoint stays as it is: make room for the next one.",
+                stacklevel=4,  # where learning was called for
+            )
+
+    def _write(self, path: str | Path, checkpoint: Checkpoint) -> None:
         history = checkpoint.history
         facts = {
             "identity": checkpoint.identity,
@@ -109,19 +167,26 @@ class CheckpointFile(NamedTuple):
             "numbers": checkpoint.numbers,
         }
         arrays = {name: to_numpy(array) for name, array in checkpoint.arrays.items()}
-        write_archive(self.path, CHECKPOINT, arrays, facts)
+        write_archive(path, CHECKPOINT, arrays, facts)
 
     def load(self, expected: Mapping[str, Any]) -> Checkpoint | None:
         """The checkpoint to go on from, if it is of the same run; None if there is none."""
         if not self.resume or self.path is None or not Path(self.path).is_file():
             return None
-        arrays, facts = read_archive(self.path, CHECKPOINT)
+        arrays, facts = read_archive(self.path, CHECKPOINT, _ARRAYS)
         with self.explaining_damage():
+            for name in ("identity", "history", "numbers"):
+                if not isinstance(facts[name], dict):
+                    raise DictionaryFileError(f"its {name} is {kind_of(facts[name])}, not a dict.")
             self.require_same_run(facts["identity"], expected)
             columns = [facts["history"][name] for name in Record._fields]
+            if len(set(map(len, columns))) > 1:
+                raise DictionaryFileError("its history has columns of different lengths.")
             history = History(Record(*values) for values in zip(*columns, strict=True))
             if len(history) == 0 or not _all_finite([facts["numbers"], columns]):
                 raise DictionaryFileError("its numbers must be finite, and there must be some.")
+            for record in history:
+                require_kinds(record._asdict(), _RECORD)
             return Checkpoint(dict(facts["identity"]), history, dict(facts["numbers"]), arrays)
 
     @contextmanager
@@ -131,14 +196,18 @@ class CheckpointFile(NamedTuple):
             yield
         except DictionaryFileError as error:
             raise DictionaryFileError(f"{self.path} is damaged: {error}") from error
-        except (KeyError, TypeError, AttributeError) as error:
+        except KeyError as error:
             raise DictionaryFileError(f"{self.path} is damaged: it lacks {error}.") from error
+        except (TypeError, AttributeError) as error:
+            raise DictionaryFileError(
+                f"{self.path} is damaged: what it says of the run is not what a {CHECKPOINT} says."
+            ) from error
 
     def require_same_run(self, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
         """Refuse a checkpoint that differs in what is expected."""
         differing = [name for name, value in expected.items() if found.get(name) != value]
         if differing:
-            raise ValueError(
+            raise AnotherRunError(
                 f"The checkpoint {self.path} belongs to another run (different {', '.join(differing)}): "
                 f"use the same data and settings, or another file."
             )

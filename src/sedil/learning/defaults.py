@@ -138,6 +138,7 @@ class CostSettings(NamedTuple):
         self, patch_shape: Sequence[int], n_atoms: Sequence[int], n_patches: int, energy: float
     ) -> ProductManifold:
         """The manifold with the metric of that name."""
+        require_choice(self.metric, "metric", tuple(METRICS))
         return METRICS[self.metric](patch_shape, n_atoms, n_patches, energy)
 
     def as_facts(self) -> dict[str, Any]:
@@ -206,4 +207,10 @@ def mean_energy(patches: Array) -> float:
             f"The largest entry of the patches is {largest:.3g}, too large or too small to square in "
             f"{patches.dtype}: rescale them, for example by their largest value."
         )
-    return float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+    energy = float(xp.sum(xp.astype(patches, xp.float64) ** 2)) / patches.shape[0]
+    if energy > limits.max**0.45:  # gradients are as large, and are squared
+        raise ValueError(
+            f"The mean squared length of the patches is {energy:.3g}, too large to square in "
+            f"{patches.dtype}: rescale them, for example by their largest value."
+        )
+    return energy

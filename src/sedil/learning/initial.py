@@ -17,6 +17,7 @@ from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.checks import as_generator
 from sedil.choices import StartName
 from sedil.dictionary import SeparableDictionary
+from sedil.errors import DictionaryFileError
 from sedil.learning.checkpoint import fingerprint
 from sedil.objective import Weights, total_coherence
 from sedil.pretrained import DictionaryLike, as_dictionary
@@ -86,7 +87,9 @@ class Start(NamedTuple):
             return cls(initial, random_state)
         try:
             return cls(as_dictionary(initial), random_state)
-        except (FileNotFoundError, TypeError) as error:
+        except DictionaryFileError:
+            raise
+        except (FileNotFoundError, TypeError, ValueError) as error:
             known = ", ".join(map(repr, STARTS))
             raise ValueError(f"initial must be one of {known} or a dictionary. {error}") from error
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sedil.arrays import Array
-from sedil.learning.checkpoint import Checkpoint
+from sedil.learning.checkpoint import Checkpoint, Kinds, require_kinds
 from sedil.learning.conjugate_gradient import State, advance, start
 from sedil.learning.defaults import FIRST_CODES, smallest_coefficient, smoothed
 from sedil.learning.line_search import LineSearch, Reference
@@ -19,6 +19,18 @@ from sedil.objective import Objective, Terms, mutual_coherence
 PhaseName = Literal["warm-up", "proper"]
 
 _POINTS = ("point", "gradient", "direction")
+# What a checkpoint holds besides them.
+_NUMBERS: Kinds = {
+    "terms": dict.fromkeys(Terms._fields, "size"),
+    "gradient_norm": "size",
+    "slope": "number",
+    "step_size": "size",
+    "next_step_size": "size or null",
+    "reference": dict.fromkeys(Reference._fields, "size"),
+    "iteration": "count",
+    "phase": get_args(PhaseName),
+    "warm_up": "count",
+}
 
 
 class JointLearner:
@@ -72,6 +84,7 @@ class JointLearner:
 
     def restore(self, saved: Checkpoint, like: Array) -> None:
         """Go on where a checkpoint left off, with arrays of the library and device of `like`."""
+        require_kinds(saved.numbers, _NUMBERS)
         numbers: dict[str, Any] = dict(saved.numbers)
         # The default warm-up depends on max_iterations, which may differ now: the checkpoint's is kept.
         self.warm_up = numbers.pop("warm_up")

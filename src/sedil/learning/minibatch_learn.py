@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -15,12 +15,13 @@ from sedil.arrays import Array
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.engines import EngineName
 from sedil.learning.batches import Batch, BatchSource, nan_for_masked, open_batches
-from sedil.learning.checkpoint import Checkpoint, CheckpointFile, fingerprint
+from sedil.learning.checkpoint import Checkpoint, CheckpointFile, Kinds, fingerprint, require_kinds
 from sedil.learning.defaults import choose_atoms
 from sedil.learning.initial import Start
 from sedil.learning.minibatch import BATCH_ITERATIONS, MiniBatchLearner
 from sedil.learning.result import History, LearningResult, StopReason, learned_dictionary
 from sedil.learning.run import run
+from sedil.objective import Weights
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption
 
@@ -138,7 +139,9 @@ def learn_minibatch(
     identity = {"learner": "mini-batch", **learner.settings(), "batch_size": batch_size, "start": start}
     saved = file.load(identity)
     with file.explaining_damage():
-        seed = _seed(random_state) if saved is None else int(saved.numbers["seed"])
+        if saved is not None:
+            require_kinds(saved.numbers, _NUMBERS)
+    seed = _seed(random_state) if saved is None else saved.numbers["seed"]
     learner.random_state = seed
     source = open_batches(patches, mask, batch_size, n_epochs, seed)
     batches = BatchLearner(learner, source, max_batches, seed, keeps_track=checkpoint is not None)
@@ -153,6 +156,17 @@ def _seed(random_state: int | np.random.Generator | None) -> int:
     if isinstance(random_state, Integral):
         return checks.require_count(random_state, "random_state")
     return int(checks.as_generator(random_state).integers(2**63))
+
+
+# What a checkpoint holds besides factors and history.
+_NUMBERS: Kinds = {
+    "weights": dict.fromkeys(Weights._fields, "size") | {"sparsity_scale": "positive number"},
+    "energy": "positive number",
+    "n_samples": "count",
+    "result_dtype": get_args(Precision),
+    "seed": "count",
+    "last_batch": "text",
+}
 
 
 class BatchLearner:

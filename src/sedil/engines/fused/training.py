@@ -42,9 +42,19 @@ class FusedTrainingSet:
         self._chunk = _chunk_length(len(self._patches), prod(self._n_atoms))
         n_threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(n_threads)
-        sizes = zip(patches.shape[1:], self._n_atoms, strict=True)
-        blank = Operator.create([np.zeros(size) for size in sizes])
+        self._sizes = list(zip(patches.shape[1:], self._n_atoms, strict=True))
+        blank = self._operator([np.zeros(size) for size in self._sizes])
         self._workspaces = [cost.CostWorkspace.create(blank) for _ in range(n_threads)]
+
+    def _operator(self, factors: Sequence[np.ndarray]) -> Operator:
+        """The dictionary as the kernels see it, of the sizes that the workspaces are made for."""
+        sizes = [factor.shape for factor in factors]
+        if sizes != self._sizes:
+            raise RuntimeError(
+                f"This training set is for factors of the shapes {self._sizes}, and got {sizes}: this is a "
+                f"mistake in sedil, please report it."
+            )
+        return Operator.create(factors)
 
     def codes_shape(self, n_atoms: Sequence[int]) -> tuple[int, ...]:
         """In blocks."""
@@ -52,7 +62,7 @@ class FusedTrainingSet:
 
     def correlations(self, factors: Sequence[np.ndarray]) -> np.ndarray:
         """Codes ``A^T S B``."""
-        operator = Operator.create(factors)
+        operator = self._operator(factors)
         codes = np.empty((len(self._patches), prod(self._n_atoms), WIDTH), np.float32)
 
         def work(part: slice, workspace: cost.CostWorkspace) -> None:
@@ -84,7 +94,7 @@ class FusedTrainingSet:
         penalty: LogPenalty,
     ) -> Trial:
         """The cost at ``codes + step * direction``. Paper: Eq. (16), coherence left out."""
-        operator, scale = Operator.create(factors), np.float32(penalty.scale)
+        operator, scale = self._operator(factors), np.float32(penalty.scale)
 
         def work(part: slice, workspace: cost.CostWorkspace) -> tuple[float, float]:
             arrays = self._patches[part], codes[part], direction[part]
@@ -109,7 +119,7 @@ class FusedTrainingSet:
         spare: np.ndarray | None = None,
     ) -> tuple[Trial, CodesGradient]:
         """Both at the point where a run begins."""
-        memory = _Memory(Operator.create(factors), codes, codes, 0.0)  # a step of length zero, along anything
+        memory = _Memory(self._operator(factors), codes, codes, 0.0)  # a step of length zero, along anything
         gradient = np.empty_like(codes) if spare is None else spare
         sums, found = self._go(memory, gradient, penalty, codes_weight, with_value=True)
         return self._trial(*sums, penalty, memory), found._replace(new_dot_old=0.0, direction_dot_new=0.0)

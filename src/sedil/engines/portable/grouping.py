@@ -17,6 +17,8 @@ from sedil.engines.threads import threads_beside
 from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Box
 
+# Of the energy of a group, in units of rounding: lower thresholds are lost in what inverting its matrix rounds.
+PRECISION = 160
 _ARRAYS_OF_MATCHING, _ARRAYS_OF_CLEANING = 6, 8  # as large as all candidates, or members, held at a time
 
 
@@ -104,24 +106,28 @@ def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
         rows = xp.matrix_transpose(rows)
     gram = rows @ xp.matrix_transpose(rows)
     energies = xp.linalg.trace(gram)
-    threshold = shrinkage.strength * (sqrt(n_entries) + sqrt(n_members)) ** 2 * variance
-    threshold = xp.maximum(threshold, _least_threshold(energies))[:, None, None]
+    wanted = shrinkage.strength * (sqrt(n_entries) + sqrt(n_members)) ** 2 * variance
+    threshold = xp.maximum(wanted, _least_threshold(energies))
+    certain, threshold = (wanted / threshold)[:, None, None], threshold[:, None, None]
     one = xp.eye(gram.shape[-1], dtype=groups.dtype, device=device_of(groups))
     # The share that is taken away, 1 - b, has the same smooth steps as b.
     removed = threshold * xp.linalg.inv(gram + threshold * one)
     for _ in range(shrinkage.smooth_steps):
         removed = removed @ removed @ (3 * one - 2 * removed)
-    cleaned = rows - removed @ rows
+    cleaned = rows - certain * (removed @ rows)
     if n_entries < n_members:
         cleaned = xp.matrix_transpose(cleaned)
     return cleaned + mean
 
 
 def _least_threshold(energies: Array) -> Any:
-    """What keeps a matrix far enough from singular for its precision, and groups of equal members too."""
+    """What keeps a matrix far enough from singular for its precision, and groups of equal members too.
+
+    A lower one is raised to it, and what is removed is lowered as much.
+    """
     xp = array_namespace(energies)
     limits = xp.finfo(energies.dtype)
-    return xp.clip(8 * limits.eps * energies, min=limits.smallest_normal**0.5)
+    return xp.clip(PRECISION * limits.eps * energies, min=limits.smallest_normal**0.5)
 
 
 def _offsets(lengths: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:

@@ -35,8 +35,8 @@ def pursuit(factors: Sequence[Array], patches: AnyArray, coding: PursuitCoding) 
     array of shape (*n_atoms, n), packed
     """
     xp = array_namespace(patches)
-    max_error, max_atoms = coding
     counts = tuple(factor.shape[1] for factor in factors)
+    max_error, max_atoms = coding.max_error, min(coding.max_atoms, prod(counts))
     grams = [xp.matmul(factor.T, factor) for factor in factors]
     n = patches.shape[-1]
     targets = xp.reshape(unpack(products.analyze(factors, patches)), (n, prod(counts)))

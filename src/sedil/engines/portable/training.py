@@ -34,7 +34,8 @@ class PortableTrainingSet:
 
     def sparse_codes(self, factors: Sequence[Array], penalty: float, effort: Effort) -> Array:
         """Codes of Eq. (34), by FISTA."""
-        problem = LassoProblem(factors, self._patches, penalty, self._known)
+        least = float(namespace(self._patches).finfo(self._patches.dtype).smallest_normal) ** 0.5
+        problem = LassoProblem(factors, self._patches, max(penalty, least), self._known)
         return fista(problem, effort).codes
 
     def export_codes(self, codes: AnyArray) -> AnyArray:

@@ -1,4 +1,4 @@
-"""How all kernels are compiled, kept on disk, and announced to the user.
+"""How all kernels are compiled, called from Python, and announced to the user.
 
 Compiling takes seconds on the first run on a machine, so as little as possible is compiled, and once: what
 Python never calls gets no way in from there, which with so many arrays takes as long as the kernel itself;
@@ -8,21 +8,21 @@ and it is not kept on disk, as the kernels that contain it are.
 from __future__ import annotations
 
 import gc
-import hashlib
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from threading import Event, Lock, Timer
 from typing import Any
 
 import numpy as np
 from llvmlite.binding import Linkage
-from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+
+from sedil.engines.fused.kernels.cache import KernelCache
+from sedil.engines.fused.kernels.entrance import Entrance
 
 
 class KernelLibrary(JITCodeLibrary):
@@ -52,37 +52,6 @@ class KernelCompiler(Compiler):
         return super().compile_extra(function)
 
 
-class KernelCache(FunctionCache):
-    """The files of one kernel: where Numba would put them, valid for the sources as they are now.
-
-    Numba looks at the file of the called kernel alone. Here a change in any file of this package counts, as a
-    kernel contains code of the others.
-    """
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp(), digest_of_sources()
-        self._cache_file = IndexDataCacheFile(self._cache_path, self._impl.filename_base, stamp)
-
-    @classmethod
-    def create(cls, function: Callable[..., Any]) -> KernelCache | NullCache:
-        """The cache of a kernel; of none, if there is no folder to write it to."""
-        try:
-            return cls(function)
-        except RuntimeError:
-            return NullCache()
-
-
-@cache
-def digest_of_sources() -> str:
-    """A digest of all files of this package, also inside an archive, whatever their dates."""
-    digest = hashlib.sha256()
-    for file in sorted(files(__package__).iterdir(), key=lambda file: file.name):
-        if file.name.endswith((".py", ".pyc")):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()
-
-
 # Without the GIL, so that threads run side by side; sums in any order, and no check for division by zero, as
 # either would forbid SIMD vectors; without counting references, as nothing goes away that kernels are given.
 _OPTIONS: dict[str, Any] = {
@@ -97,6 +66,14 @@ _OPTIONS: dict[str, Any] = {
 
 class Kernel(CPUDispatcher):
     """A function that Python calls, kept on disk once it is compiled."""
+
+    entrance: Entrance | None = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Look at the arguments, then run."""
+        if self.entrance is not None:
+            self.entrance.check(arguments)
+        return super().__call__(*arguments)
 
     def enable_caching(self) -> None:
         """Keep what is compiled, as long as no source of the kernels changes."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, half_address, multiply_axes, synthesize
 from sedil.engines.fused.kernels.compilation import ONE, inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.tiles import PAIRS, pairs_of_many, pairs_of_one
 from sedil.engines.fused.kernels.vectors import BYTES, LANES, WIDTH, address
 
@@ -104,6 +105,13 @@ def _move(codes, direction, size, out):
         out[entry] = codes[entry] + size * direction[entry]
 
 
+@takes(
+    patches="float32 blocks entries width",
+    codes="float32 blocks atoms width",
+    direction="float32 blocks atoms width",
+    workspace__codes="float32 atoms width",
+    workspace__residual="float32 entries width",
+)
 @kernel
 def value_along(operator, patches, codes, direction, size, scale, workspace):
     """Sums of squared residuals and of logarithms at ``codes + size * direction``, which is never stored."""
@@ -116,6 +124,15 @@ def value_along(operator, patches, codes, direction, size, scale, workspace):
     return energy, logs
 
 
+@takes(
+    patches="float32 blocks entries width",
+    codes="float32 blocks atoms width",
+    direction="float32 blocks atoms width",
+    gradient="float32 blocks atoms width",
+    workspace__codes="float32 atoms width",
+    workspace__residual="float32 entries width",
+    workspace__pairs="float32 pairs",
+)
 @kernel
 def gradient_along(operator, patches, codes, direction, size, gradient, weights, workspace, with_value):
     """Go to ``codes + size * direction``, in place, and find the gradient there, in place of the old one.
@@ -220,6 +237,7 @@ def _add_pairs(pairs, residual, partial, length, count, n_before, step):
             pairs_of_one(out, left, right, step // LANES, n_before)
 
 
+@takes(gradient="float32 blocks atoms width", direction="float32 blocks atoms width")
 @kernel
 def turn(gradient, direction, beta):
     """The next direction in place of the last, ``beta H - G``. Paper: Eq. (31)."""
@@ -228,6 +246,12 @@ def turn(gradient, direction, beta):
         direction[entry] = beta * direction[entry] - gradient[entry]
 
 
+@takes(
+    patches="float32 blocks entries width",
+    codes="float32 blocks atoms width",
+    workspace__codes="float32 atoms width",
+    workspace__residual="float32 entries width",
+)
 @kernel
 def analyze_blocks(operator, patches, codes, workspace):
     """Inner products of all patches with all atoms, block by block."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.compilation import ONE, inner, kernel, pasted
 from sedil.engines.fused.kernels.descent import copy_patch, flat_index, forget, solve_one
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.lane_pursuit import advance_pursuit, pursuit_goes_on, start_lane
 from sedil.engines.fused.kernels.lanes import run_lanes
 from sedil.engines.fused.kernels.support import refit, write_atom
@@ -30,6 +31,16 @@ class ImageBox(NamedTuple):
     offsets: np.ndarray
 
 
+@takes(
+    descent__patch="float32 entries",
+    support__patch="float32 entries",
+    support__used="int64 atoms",
+    box__pixels="float32 pixels",
+    box__total="float32 pixels",
+    box__weight="float32 pixels",
+    box__corners="int64 n",
+    box__offsets="int64 entries",
+)
 @kernel
 def denoise_by_l1(operator, descent, stopping, support, refits, box):
     """Code each patch by l1, improve it by so many refit iterations, add it to the sums."""
@@ -57,6 +68,15 @@ def gather_used(operator, descent, size, support):
     return n_atoms
 
 
+@takes(
+    lanes__residual="float32 entries width",
+    lanes__correlations="float32 atoms width",
+    box__pixels="float32 pixels",
+    box__total="float32 pixels",
+    box__weight="float32 pixels",
+    box__corners="int64 n",
+    box__offsets="int64 entries",
+)
 @kernel
 def denoise_by_pursuit(operator, lanes, max_energy, box):
     """Give each patch atoms until its residual is small enough, add it to the sums."""

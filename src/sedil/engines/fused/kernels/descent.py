@@ -20,6 +20,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import half_address, multiply_axes, multiply_axis
 from sedil.engines.fused.kernels.compilation import ONE, inlined, kernel, pasted
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.tiles import COLUMNS
 from sedil.engines.fused.kernels.vectors import BYTES, LANES, address, aligned_zeros
 
@@ -337,6 +338,13 @@ def flat_index(operator, descent, slot):
     return atom // descent.width * operator.counts[-1] + atom % descent.width
 
 
+@takes(
+    descent__patch="float32 entries",
+    patches="float32 n entries",
+    codes="float32 n atoms",
+    gaps="float32 n",
+    looks="int64 n",
+)
 @kernel
 def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
     """Codes (n, atoms) of all `patches` (n, entries), in place of zeros.
@@ -349,6 +357,13 @@ def descend_from_zero(operator, descent, stopping, patches, codes, gaps, looks):
         hand_out(operator, descent, size, codes[sample])
 
 
+@takes(
+    descent__patch="float32 entries",
+    patches="float32 n entries",
+    codes="float32 n atoms",
+    gaps="float32 n",
+    looks="int64 n",
+)
 @kernel
 def descend_from_codes(operator, descent, stopping, patches, codes, gaps, looks):
     """As `descend_from_zero`, from the codes at hand.

@@ -8,6 +8,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace, synthesize
 from sedil.engines.fused.kernels.compilation import allocating, inner, kernel, ordered, pasted
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
 from sedil.engines.fused.kernels.vectors import WIDTH, aligned_zeros
 
@@ -108,6 +109,15 @@ def measure_gaps(operator, lanes):
         lanes.gap[lane] = 2 * (primal - dual) / zero_cost[lane] if zero_cost[lane] > 0 else 0
 
 
+@takes(
+    lanes__patches="float32 entries width",
+    lanes__slope="float32 atoms width",
+    patches="float32 n entries",
+    known="float32 n_or_none entries",
+    codes="float32 n atoms",
+    gaps="float32 n",
+    iterations="int64 n",
+)
 @kernel
 def solve_l1_on_lanes(operator, lanes, stopping, splitting, patches, known, codes, gaps, iterations):
     """Codes of all `patches`, in place of the first ones: by ADMM if `splitting` is used, else by FISTA.

@@ -12,6 +12,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator, analyze, block_workspace
 from sedil.engines.fused.kernels.compilation import allocating, inner, kernel, pasted
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.lanes import IDLE, run_lanes
 from sedil.engines.fused.kernels.support import write_atom
 from sedil.engines.fused.kernels.vectors import WIDTH
@@ -146,6 +147,12 @@ def add_best_atom(operator, lanes, lane, max_energy):
     return add_atom(operator, lanes, lane, lanes.best[lane])
 
 
+@takes(
+    lanes__residual="float32 entries width",
+    lanes__correlations="float32 atoms width",
+    patches="float32 n entries",
+    codes="float32 n atoms",
+)
 @kernel
 def solve_pursuit_on_lanes(operator, lanes, max_energy, patches, codes):
     """Codes of all `patches` (n, entries) into `codes` (n, atoms), which holds zeros."""

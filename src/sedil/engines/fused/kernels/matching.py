@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.compilation import ONE, inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.vectors import LANES, aligned_zeros
 
 _INFINITE_BITS = np.int32(0x7F800000)  # of a float32; those of finite positive ones are smaller, in order
@@ -37,6 +38,16 @@ def distance_rows(windows: Windows) -> np.ndarray:
     return aligned_zeros((len(windows.rows), padded(windows.width)))
 
 
+@takes(
+    pixels="float32 pixels",
+    windows__rows="int64 rows",
+    windows__entries="int64 entries",
+    corners="int64 n",
+    begins="int64 n",
+    distances="float32 rows columns",
+    members="int32 n members",
+    found="float32 n members",
+)
 @kernel
 def find_nearest(pixels, windows, corners, begins, distances, members, found):
     """For each patch the candidates that are nearest to it, in the order of the window; of equals the first.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from sedil.engines.fused.kernels.compilation import allocating_kernel
+from sedil.engines.fused.kernels.entrance import takes
 
 _ALL_BUT_SIGN = np.int32(0x7FFFFFFF)
 
 
+@takes(rows="float32 n atoms", counts="int64 n")
 @allocating_kernel
 def take_nonzeros(rows, counts):
     """Values other than zero of float32 `rows` (n, columns), row by row, and their columns.

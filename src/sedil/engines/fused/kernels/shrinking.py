@@ -8,11 +8,13 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import multiply
 from sedil.engines.fused.kernels.compilation import inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
 from sedil.engines.fused.kernels.matching import padded
 from sedil.engines.fused.kernels.vectors import address, aligned_zeros
+from sedil.engines.portable.grouping import PRECISION
 
 _PIVOTS = 8  # as many rows as a tile has
-_PRECISION = np.float32(8 * np.finfo(np.float32).eps)
+_PRECISION = np.float32(PRECISION * np.finfo(np.float32).eps)
 _LEAST = np.float32(np.finfo(np.float32).smallest_normal ** 0.5)
 
 
@@ -77,6 +79,15 @@ class GroupBox(NamedTuple):
     entries: np.ndarray
 
 
+@takes(
+    box__pixels="float32 pixels",
+    box__total="float32 pixels",
+    box__begun="float32 positions",
+    box__noise="float32 positions",
+    box__members="int32 n members",
+    box__entries="int64 entries",
+    memory__mean="float32 entries",
+)
 @kernel
 def clean_each_group(box, memory, strength, smooth_steps):
     """Clean all groups and add their members to the sums; `strength` times the noise is the threshold."""
@@ -113,7 +124,7 @@ def _gather(box, members, memory):
 
 
 @inner
-def _shrink(memory, threshold, smooth_steps):
+def _shrink(memory, wanted, smooth_steps):
     """`cleaned` is what remains of `rows`. See `sedil.engines.contract.Shrinkage`."""
     short, step = memory.removed.shape
     long, width = len(memory.columns), memory.rows.shape[1]
@@ -123,7 +134,7 @@ def _shrink(memory, threshold, smooth_steps):
     energy = np.float32(0)
     for i in range(short):
         energy += memory.removed[i, i]
-    threshold = max(threshold, _PRECISION * energy, _LEAST)
+    threshold = max(wanted, _PRECISION * energy, _LEAST)
     for i in range(short):
         memory.removed[i, i] += threshold
     _invert(memory)
@@ -135,6 +146,9 @@ def _shrink(memory, threshold, smooth_steps):
         multiply(removed, step, short, short, removed, squared, step)
         multiply(squared, step, short, short, removed, cubed, step)
         _combine(memory.squared.reshape(-1), memory.cubed.reshape(-1), flat)
+    certain = wanted / threshold
+    for index in range(len(flat)):
+        flat[index] *= certain
     multiply(removed, step, short, short, rows, address(memory.cleaned), width)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import inner, kernel
+from sedil.engines.fused.kernels.entrance import takes
 
 _RELATIVE_RESIDUAL = np.float32(1e-4)
 _LEAST_CURVATURE = np.float32(1e-5)
@@ -164,6 +165,13 @@ def _add(into, scale, values, count):
         into[entry] += scale * values[entry]
 
 
+@takes(
+    support__patch="float32 entries",
+    support__used="int64 atoms",
+    patches="float32 n entries",
+    known="float32 n_or_none entries",
+    codes="float32 n atoms",
+)
 @kernel
 def refit_codes(operator, support, patches, known, codes, max_iterations):
     """Refit all `codes` (n, atoms) of `patches` (n, entries), in place; `known` as in `solve_l1_on_lanes`."""
