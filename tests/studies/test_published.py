@@ -187,4 +187,4 @@ def test_volumes_were_made_with_the_settings_in_the_code(case, tmp_path):
 def test_photographs_in_colour_and_in_grey_were_made_with_the_settings_in_the_code(rows, makers):
     ours = {name: make(1).settings for name, make in makers.items() if name not in PEERS}
     published = settings_of(DENOISING, rows())
-    assert published == ours | {name: PEER_SETTINGS[name] for name in PEERS & published.keys()}
+    assert published == {name: (ours | PEER_SETTINGS)[name] for name in published}

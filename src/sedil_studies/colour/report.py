@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sedil_studies.harness.beside import beside
-from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
+from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, with_noise
+from sedil_studies.harness.method import Denoiser
+from sedil_studies.harness.panels import side_by_side
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Photographs in colour and in grey"
@@ -19,6 +23,8 @@ _NOTES = (
     "A table holds the photographs that both methods were run on.",
 )
 _PART = "bsd-"
+_SHOWN_SIGMA = 40
+_CORNERS, _SIDE = ((0, 20), (120, 280), (0, 440)), 256  # of the parts that are shown
 
 
 def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> str:
@@ -44,6 +50,22 @@ def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> st
         if rows:
             shown += [f"## {heading}", _cells(rows)]
     return page(*shown, "## Settings", _settings([*colour, *grey]))
+
+
+def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
+    """Rows: parts of a photograph; the same with noise; what each method makes of it.
+
+    The photograph is one that scikit-image carries and that no setting was chosen on.
+    """
+    from skimage import data
+
+    photograph = data.stereo_motorcycle()[0].astype(np.float64)
+    columns = []
+    for top, left in _CORNERS:
+        clean = photograph[top : top + _SIDE, left : left + _SIDE]
+        noisy = with_noise(clean, _SHOWN_SIGMA, [top, left])
+        columns.append([clean, noisy, *(denoise(noisy, _SHOWN_SIGMA) for denoise in denoisers)])
+    return side_by_side(list(zip(*columns, strict=True)), gap=8)
 
 
 def _cells(rows: Sequence[DenoisingRow]) -> str:

@@ -53,15 +53,18 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
             threads=count,
         ),
     ]
-    return carry_out(
-        lambda show: [study.run(show) for study in studies],
-        lambda finished: write_report(output),
-        [*absent, *more_absent],
-    )
+
+    def write(finished: bool) -> Written:
+        pictures = {}
+        if finished and not quick:
+            pictures["colour.png"] = report.picture([each.ready() for each in colour_methods.values()])
+        return Written([*write_files(output, pictures), *write_report(output)])
+
+    return carry_out(lambda show: [study.run(show) for study in studies], write, [*absent, *more_absent])
 
 
-def write_report(folder: Path) -> Written:
+def write_report(folder: Path) -> list[tuple[str, Path]]:
     """The report on the results files in a folder."""
     colour, grey = (DENOISING.read(folder / name) for name in (COLOUR_FILE, GREY_FILE))
     files = [("results", folder / name) for name in (COLOUR_FILE, GREY_FILE)]
-    return Written([*files, *write_files(folder, {"colour.md": report.markdown(colour, grey)})])
+    return [*files, *write_files(folder, {"colour.md": report.markdown(colour, grey)})]

@@ -10,7 +10,7 @@ from sedil.cli import app
 from sedil.commands.study_commands import COLOUR_FILES
 from sedil_studies.colour import methods
 from sedil_studies.colour.data import COLOUR, FILES, GREY, PARTS, noisy_photograph, read_grey_photographs
-from sedil_studies.colour.report import LABELS, markdown
+from sedil_studies.colour.report import LABELS, markdown, picture
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING
 from sedil_studies.peers import packages
@@ -102,6 +102,14 @@ def test_missing_data_is_named(photographs, complaint):
 def test_every_method_has_a_label_and_a_report_without_rows_is_short():
     assert set(LABELS) == {*methods.COLOUR, *methods.GREY}
     assert "photograph by photograph" not in markdown([], [])
+
+
+def test_picture_shows_original_noise_and_each_method():
+    shown = picture([lambda noisy, sigma: np.full_like(noisy, 77)])
+    assert shown.shape == (3 * (256 + 8), 3 * (256 + 8), 3)
+    original, noisy, cleaned = (shown[k * 264 : k * 264 + 256, :256].astype(float) for k in range(3))
+    assert 15 < np.std(noisy - original) < 45
+    assert np.all(cleaned == 77)
 
 
 def test_cbm3d_denoises_colour():
