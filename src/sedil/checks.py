@@ -222,6 +222,15 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
     return tuple(int(count) for count in counts)
 
 
+def sizes_along(value: int | Sequence[int], name: str, n_axes: int) -> tuple[int, ...]:
+    """One positive number per axis of an image; a single number serves all axes."""
+    given: Any = value
+    sizes = tuple(given) if _is_list(given) else (given,) * n_axes
+    if len(sizes) != n_axes:
+        raise ValueError(f"{name} must be one number, or {n_axes} for this image, got {short(value)}.")
+    return tuple(require_count(size, name, minimum=1) for size in sizes)
+
+
 def require_atom_counts(n_atoms: int | Sequence[int] | None) -> None:
     """Numbers of atoms for patches whose axes are not known yet."""
     if n_atoms is not None:
