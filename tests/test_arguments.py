@@ -123,6 +123,7 @@ CASES = [
     (lambda: sedil.MiniBatchLearner("abc"), ValueError, "n_atoms must be positive whole numbers, got 'abc'"),
     (lambda: sedil.MiniBatchLearner(engine=3), ValueError, "engine must be one of .* or None, got 3"),
     (lambda: sedil.MiniBatchLearner(random_state={}), ValueError, "random_state must be .* got a dict"),
+    (lambda: estimate(np.zeros((0, 4, 4))), ValueError, r"Found array with 0 sample\(s\)"),
     (
         lambda: estimate(PATCHES, random_state=-1),
         ValueError,

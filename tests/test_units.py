@@ -139,6 +139,7 @@ def test_penalties_that_are_nothing_beside_the_patches_are_refused():
 @pytest.mark.parametrize("penalty", [1e39, 1e308])
 def test_penalties_above_all_patches_code_nothing(penalty):
     assert not sedil.sparse_code(DICTIONARY, PATCHES, penalty).any()
+    assert not sedil.sparse_code(DICTIONARY, PATCHES, 10.0, weights=np.full((6, 6), 3e38)).any()
 
 
 def test_errors_and_gaps_above_all_patches_code_nothing():
