@@ -372,6 +372,13 @@ def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
         raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
 
 
+def require_time_axis(time_axis: int, shape: Sequence[int]) -> None:
+    """The axis of time of a clip, which has two more."""
+    require_axis(time_axis, "time_axis", shape)
+    if len(shape) != 3:
+        raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
+
+
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     """A plain array of real numbers with 1 to 4 axes besides colour; its values are not looked at."""
     require_unmasked(image, "image", "fill what is missing by sedil.inpaint first")
