@@ -98,6 +98,14 @@ def test_a_part_that_varies_less_than_the_noise_becomes_flat():
     assert np.ptp(sedil.denoise(empty_slice, 10, DICTIONARY)) <= 1
 
 
+def test_levels_may_be_any_kind_of_number():
+    image = IMAGE * 1e-25
+    filled = sedil.inpaint(image, MASK, DICTIONARY, sigma=np.float16(6e-8) * 0)
+    assert_array_equal(filled, sedil.inpaint(image, MASK, DICTIONARY))
+    few = sedil.inpaint(IMAGE[:12, :12], MASK[:12, :12], DICTIONARY, sigma=np.float16(5))
+    assert_array_equal(few, sedil.inpaint(IMAGE[:12, :12], MASK[:12, :12], DICTIONARY, sigma=5.0))
+
+
 def test_noise_that_is_nothing_beside_the_image_is_none():
     assert_array_equal(sedil.denoise(IMAGE, 1e-300, DICTIONARY), IMAGE)
 

@@ -260,6 +260,11 @@ def _as_float(value: Any) -> float:
         return nan
 
 
+def require_threshold(threshold: float) -> float:
+    """A threshold in multiples of the noise, as far as that has a meaning."""
+    return require_between(require_positive(threshold, "threshold"), "threshold", 1e-6, 1e6, closed=True)
+
+
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
     """A number of the interval from `low` to `high`, with its ends where `closed`."""
     inside = _is_real(value) and (low <= value <= high if closed else low < value < high)

@@ -289,7 +289,7 @@ def _checked_signal_shape(
 
 
 def _checked_threshold(threshold: float) -> float:
-    threshold = checks.require_positive(threshold, "threshold")
+    threshold = checks.require_threshold(threshold)
     if threshold > _LARGEST_THRESHOLD:
         raise ValueError(
             f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: "

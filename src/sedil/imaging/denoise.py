@@ -147,7 +147,7 @@ def _check_settings(
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if threshold is not None:
-        checks.require_positive(threshold, "threshold")
+        checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 

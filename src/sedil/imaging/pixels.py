@@ -74,6 +74,7 @@ class Units(NamedTuple):
 
         Parts of an image may vary less than their noise, but are not far smaller: that is a mistake in units.
         """
+        sigma = float(sigma)  # of any kind of number
         if self.spread == 0:
             return min(sigma, _STRONGEST)
         if sigma > max(self.spread, self.largest):
