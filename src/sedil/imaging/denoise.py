@@ -41,8 +41,8 @@ def denoise(
 ) -> AnyArray:
     """Remove white Gaussian noise from an image, volume, clip or signal.
 
-    Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with two
-    orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
+    Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with
+    two orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
     patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
     the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
@@ -62,14 +62,14 @@ def denoise(
         three axes: the shipped one of 8x8x8 blocks, at twice the stride. Of "groups": what makes the first
         guess in which alike patches are sought.
     method : {"groups", "quick", "l1", "pursuit"}, optional
-        Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a patch
-        by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
+        Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a
+        patch by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
         about 1 dB worse than that, as it shrinks what it keeps; "pursuit" adds atoms until the residual is as
         large as the noise. In volumes a second pass over small blocks follows "quick" and "pursuit".
     threshold : float, optional
-        Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more noise
-        and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual
-        per entry at which a patch is done; default a little above 1.
+        Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more
+        noise and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the
+        residual per entry at which a patch is done; default a little above 1.
     stride : int, optional
         Distance between neighbouring patches, or groups. Default: 1, where 2 is four times faster and about
         0.15 dB worse; for groups 4, in three and four axes 2.

@@ -49,14 +49,15 @@ def inpaint(
 
     An image as large as the patches of the dictionary is coded as a whole, by its known pixels alone, as in
     the paper's Eq. (35). In larger ones overlapping patches are filled: first smoothly, then by passes of
-    cleaning all patches that hold missing pixels over a dictionary, with a noise level that falls from pass to
-    pass; then by passes of cleaning groups of alike patches (docs/groups.md).
+    cleaning all patches that hold missing pixels over a dictionary, with a noise level that falls from pass
+    to pass; then by passes of cleaning groups of alike patches (docs/groups.md).
 
     Parameters
     ----------
     image : NumPy array, or a tensor of torch, CuPy, ...
-        Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or floats in any units, with any offset; never modified. What it holds
-        at missing pixels does not matter, and may be NaN. Masked values of a `numpy.ma` array are missing.
+        Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
+        floats in any units, with any offset; never modified. What it holds at missing pixels does not matter,
+        and may be NaN. Masked values of a `numpy.ma` array are missing.
     mask : boolean array
         True where a pixel is missing. Of the shape of the image; for colour also without the channel axis. It
         may be left out for masked arrays.
