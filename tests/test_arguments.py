@@ -45,7 +45,11 @@ def estimate(X, **how):
 
 CASES = [
     (lambda: inpaint(mask=[[True]]), ValueError, r"mask must have the shape of the data, \(12, 12\)"),
-    (lambda: denoise(threshold=1e-39), ValueError, "threshold must be from 1e-06 to 1000000.0"),
+    (
+        lambda: denoise(threshold=1e-39),
+        ValueError,
+        "threshold is in multiples of sigma and at least 1e-06, got 1e-39",
+    ),
     (lambda: inpaint(sigma=1e39), ValueError, r"sigma 1e\+39 is larger than the values of the image"),
     (lambda: inpaint(method="groups", time_axis=(4, 4)), TypeError, "time_axis must be a whole number"),
     (lambda: inpaint(method="groups", time_axis=0), ValueError, "time_axis is for clips of three axes"),

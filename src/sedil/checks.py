@@ -20,6 +20,7 @@ from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
 _LONGEST_VALUE = 60  # characters of a value in a message
+_THRESHOLDS = 1e-6, 1000.0  # in multiples of sigma
 _LONGEST_PATH, _LONGEST_NAME = 4095, 255  # that any system takes
 
 MAX_AXES = 4
@@ -262,7 +263,11 @@ def _as_float(value: Any) -> float:
 
 def require_threshold(threshold: float) -> float:
     """A threshold in multiples of the noise, as far as that has a meaning."""
-    return require_between(require_positive(threshold, "threshold"), "threshold", 1e-6, 1e6, closed=True)
+    number, (low, high) = require_positive(threshold, "threshold"), _THRESHOLDS
+    if not low <= number <= high:
+        end = f"at most {high:g}" if number > high else f"at least {low:g}"
+        raise ValueError(f"threshold is in multiples of sigma and {end}, got {number:g}: leave it out.")
+    return number
 
 
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
