@@ -20,6 +20,7 @@ from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
 _LONGEST_VALUE = 60  # characters of a value in a message
+_THRESHOLDS = 1e-6, 1000.0  # in multiples of sigma
 _LONGEST_PATH, _LONGEST_NAME = 4095, 255  # that any system takes
 
 MAX_AXES = 4
@@ -269,6 +270,15 @@ def _as_float(value: Any) -> float:
         return nan
 
 
+def require_threshold(threshold: float) -> float:
+    """A threshold in multiples of the noise, as far as that has a meaning."""
+    number, (low, high) = require_positive(threshold, "threshold"), _THRESHOLDS
+    if not low <= number <= high:
+        end = f"at most {high:g}" if number > high else f"at least {low:g}"
+        raise ValueError(f"threshold is in multiples of sigma and {end}, got {number:g}: leave it out.")
+    return number
+
+
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
     """A number of the interval from `low` to `high`, with its ends where `closed`."""
     inside = _is_real(value) and (low <= value <= high if closed else low < value < high)
@@ -379,6 +389,13 @@ def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
         raise TypeError(f"{name} must be a whole number or None, got {short(axis)}.")
     if axis is not None and axis not in range(-len(shape), len(shape)):
         raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
+
+
+def require_time_axis(time_axis: int, shape: Sequence[int]) -> None:
+    """The axis of time of a clip, which has two more."""
+    require_axis(time_axis, "time_axis", shape)
+    if len(shape) != 3:
+        raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
 
 
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:

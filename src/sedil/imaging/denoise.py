@@ -117,7 +117,11 @@ def denoise(
         method = "groups" if dictionary is None and threshold is None else "quick"
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
-    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
+    level = (
+        estimate_noise(pixels, channel_axis)
+        if sigma is None
+        else units.level(checks.require_positive(sigma, "sigma"))
+    )
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         is_weak = weakness(pixels, level) == 1
@@ -143,7 +147,7 @@ def _check_settings(
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if threshold is not None:
-        checks.require_positive(threshold, "threshold")
+        checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 
@@ -151,22 +155,9 @@ def _check_settings(
 def _require_no_colour(shape: Sequence[int], channel_axis: int | None, time_axis: int | None) -> None:
     """Three axes may be a picture in colour; an axis of time is one of the others."""
     if time_axis is not None:
-        checks.require_axis(time_axis, "time_axis", shape)
-        if len(shape) != 3:
-            raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
+        checks.require_time_axis(time_axis, shape)
     elif len(shape) == 3 and shape[-1] == 3 and channel_axis is None:
         raise ValueError(
             f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip "
             f"three pixels wide, time_axis."
         )
-
-
-def _checked_level(sigma: float, units: Units) -> float:
-    """Sigma in the units of the pixels; parts of an image may vary less than it, but not be far smaller."""
-    sigma = checks.require_positive(sigma, "sigma")
-    if units.spread and sigma > max(units.spread, units.largest):
-        raise ValueError(
-            f"sigma {sigma:g} is larger than the values of the image (up to {units.largest:g}): "
-            f"give it in the units of the image."
-        )
-    return units.level(sigma) if units.spread else sigma

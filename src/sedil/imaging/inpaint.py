@@ -120,6 +120,7 @@ def inpaint(
     checks.require_finite(pixels, "image, where it is not missing,")
     if not bool(xp.any(missing)):
         return copied(image)
+    level = units.level(sigma)
     parts = _parts(pixels, missing, channel_axis)
     _require_known(parts.masks)
     shape = tuple(parts.channels[0].shape)
@@ -132,6 +133,8 @@ def inpaint(
     else:
         groups = None
         if method == "groups":
+            if time_axis is not None:
+                checks.require_time_axis(time_axis, shape)
             settings = group_settings(shape, len(parts.channels), stride, time_axis)
             groups = GroupFilling.plan(parts.masks, settings, passes)
             passes = stride = None  # of the first guess, which is made as ever
@@ -140,10 +143,10 @@ def inpaint(
         with reporting(progress, "inpainting") as report:
             counter = PatchCounter(report, n_patches + (groups.n_patches if groups else 0))
             options = CleaningOptions(engine, max_memory, threads, counter)
-            fill = partial(fill_by_patches, sigma=units.level(sigma), options=options)
+            fill = partial(fill_by_patches, sigma=level, options=options)
             filled = list(map(fill, parts.channels, parts.masks, plans))
             if groups is not None:
-                filled = groups.fill(parts.channels, parts.masks, filled, units.level(sigma), options)
+                filled = groups.fill(parts.channels, parts.masks, filled, level, options)
     result = units.image(join_channels(filled, channel_axis, rotate=parts.rotated), image.dtype)
     return xp.where(missing, result, image)
 
