@@ -1,6 +1,6 @@
 """One group of alike patches, its own two factors, and what is kept: the picture of docs/groups.md.
 
-    python benchmarks/group_picture.py            # writes results/group.png
+python benchmarks/group_picture.py            # writes results/group.png
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def test_engines_clean_groups_alike(case, rng):
     grid, image = grid_of(shape, patch_shape, stride, window), image_of(n_channels, shape, rng)
     noise = (30 * rng.random(shape)).astype(np.float32)
     for box in list(grid.grid.boxes(12))[::3]:
-        groups = PORTABLE.match_box(grid, image, n_members, box, None)
+        groups = FUSED.match_box(grid, image, n_members, box, None)
         ours, theirs = (engine.clean_groups(groups, image, noise, SHRINKAGE) for engine in (FUSED, PORTABLE))
         assert_array_equal(ours.weight, theirs.weight)
         assert_allclose(ours.total, theirs.total, atol=2e-4 * np.abs(theirs.total).max())
