@@ -45,6 +45,14 @@ def estimate(X, **how):
 
 CASES = [
     (lambda: inpaint(mask=[[True]]), ValueError, r"mask must have the shape of the data, \(12, 12\)"),
+    (
+        lambda: denoise(threshold=1e-39),
+        ValueError,
+        "threshold is in multiples of sigma and at least 1e-06, got 1e-39",
+    ),
+    (lambda: inpaint(sigma=1e39), ValueError, r"sigma 1e\+39 is larger than the values of the image"),
+    (lambda: inpaint(method="groups", time_axis=(4, 4)), TypeError, "time_axis must be a whole number"),
+    (lambda: inpaint(method="groups", time_axis=0), ValueError, "time_axis is for clips of three axes"),
     (lambda: inpaint(stride=10**20), ValueError, "stride must be at most"),
     (lambda: inpaint(stride=10**10), ValueError, "stride 10000000000 leaves gaps between patches"),
     (lambda: inpaint(passes=10**9), ValueError, "passes must be at most 10,000, got 1000000000"),
@@ -123,6 +131,7 @@ CASES = [
     (lambda: sedil.MiniBatchLearner("abc"), ValueError, "n_atoms must be positive whole numbers, got 'abc'"),
     (lambda: sedil.MiniBatchLearner(engine=3), ValueError, "engine must be one of .* or None, got 3"),
     (lambda: sedil.MiniBatchLearner(random_state={}), ValueError, "random_state must be .* got a dict"),
+    (lambda: estimate(np.zeros((0, 4, 4))), ValueError, r"Found array with 0 sample\(s\)"),
     (
         lambda: estimate(PATCHES, random_state=-1),
         ValueError,

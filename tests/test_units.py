@@ -98,6 +98,14 @@ def test_a_part_that_varies_less_than_the_noise_becomes_flat():
     assert np.ptp(sedil.denoise(empty_slice, 10, DICTIONARY)) <= 1
 
 
+def test_levels_may_be_any_kind_of_number():
+    image = IMAGE * 1e-25
+    filled = sedil.inpaint(image, MASK, DICTIONARY, sigma=np.float16(6e-8) * 0)
+    assert_array_equal(filled, sedil.inpaint(image, MASK, DICTIONARY))
+    few = sedil.inpaint(IMAGE[:12, :12], MASK[:12, :12], DICTIONARY, sigma=np.float16(5))
+    assert_array_equal(few, sedil.inpaint(IMAGE[:12, :12], MASK[:12, :12], DICTIONARY, sigma=5.0))
+
+
 def test_noise_that_is_nothing_beside_the_image_is_none():
     assert_array_equal(sedil.denoise(IMAGE, 1e-300, DICTIONARY), IMAGE)
 
@@ -139,6 +147,7 @@ def test_penalties_that_are_nothing_beside_the_patches_are_refused():
 @pytest.mark.parametrize("penalty", [1e39, 1e308])
 def test_penalties_above_all_patches_code_nothing(penalty):
     assert not sedil.sparse_code(DICTIONARY, PATCHES, penalty).any()
+    assert not sedil.sparse_code(DICTIONARY, PATCHES, 10.0, weights=np.full((6, 6), 3e38)).any()
 
 
 def test_errors_and_gaps_above_all_patches_code_nothing():

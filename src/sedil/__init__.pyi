@@ -5,6 +5,7 @@ from .errors import DictionaryFileError as DictionaryFileError
 from .estimators import SeparableDictionaryLearning as SeparableDictionaryLearning
 from .imaging.denoise import denoise as denoise
 from .imaging.inpaint import inpaint as inpaint
+from .imaging.match_patches import match_patches as match_patches
 from .imaging.noise import estimate_noise as estimate_noise
 from .imaging.patch_stream import stream_patches as stream_patches
 from .imaging.patches import normalize_patches as normalize_patches

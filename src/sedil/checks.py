@@ -20,6 +20,7 @@ from sedil.memory import usable_memory
 
 Word = TypeVar("Word", bound=str)
 _LONGEST_VALUE = 60  # characters of a value in a message
+_THRESHOLDS = 1e-6, 1000.0  # in multiples of sigma
 _LONGEST_PATH, _LONGEST_NAME = 4095, 255  # that any system takes
 
 MAX_AXES = 4
@@ -222,6 +223,15 @@ def atom_counts(n_atoms: int | Sequence[int], patch_shape: Sequence[int]) -> tup
     return tuple(int(count) for count in counts)
 
 
+def sizes_along(value: int | Sequence[int], name: str, n_axes: int) -> tuple[int, ...]:
+    """One positive number per axis of an image; a single number serves all axes."""
+    given: Any = value
+    sizes = tuple(given) if _is_list(given) else (given,) * n_axes
+    if len(sizes) != n_axes:
+        raise ValueError(f"{name} must be one number, or {n_axes} for this image, got {short(value)}.")
+    return tuple(require_count(size, name, minimum=1) for size in sizes)
+
+
 def require_atom_counts(n_atoms: int | Sequence[int] | None) -> None:
     """Numbers of atoms for patches whose axes are not known yet."""
     if n_atoms is not None:
@@ -258,6 +268,15 @@ def _as_float(value: Any) -> float:
         return float(value) if _is_real(value) else nan
     except OverflowError:
         return nan
+
+
+def require_threshold(threshold: float) -> float:
+    """A threshold in multiples of the noise, as far as that has a meaning."""
+    number, (low, high) = require_positive(threshold, "threshold"), _THRESHOLDS
+    if not low <= number <= high:
+        end = f"at most {high:g}" if number > high else f"at least {low:g}"
+        raise ValueError(f"threshold is in multiples of sigma and {end}, got {number:g}: leave it out.")
+    return number
 
 
 def require_between(value: float, name: str, low: float, high: float, *, closed: bool = False) -> float:
@@ -370,6 +389,13 @@ def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
         raise TypeError(f"{name} must be a whole number or None, got {short(axis)}.")
     if axis is not None and axis not in range(-len(shape), len(shape)):
         raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
+
+
+def require_time_axis(time_axis: int, shape: Sequence[int]) -> None:
+    """The axis of time of a clip, which has two more."""
+    require_axis(time_axis, "time_axis", shape)
+    if len(shape) != 3:
+        raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
 
 
 def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:

@@ -43,7 +43,6 @@ _FACTS = {
     "threshold": float | int | None,
     "info": dict,
 }
-_LARGEST_THRESHOLD = 1000  # beyond which nothing is left of any image
 _TOLERANCE = 1e-5  # of the unit lengths: float32 factors from elsewhere must pass
 
 
@@ -94,7 +93,7 @@ class SeparableDictionary:
         self.patch_shape: tuple[int, ...] = tuple(factor.shape[0] for factor in self.factors)
         self.n_atoms: tuple[int, ...] = tuple(factor.shape[1] for factor in self.factors)
         self.signal_shape = _checked_signal_shape(signal_shape, self.patch_shape)
-        self.threshold = None if threshold is None else _checked_threshold(threshold)
+        self.threshold = None if threshold is None else checks.require_threshold(threshold)
         self.info = _checked_info({} if info is None else info)
 
     # Applying it ---------------------------------------------------------------------------------
@@ -286,16 +285,6 @@ def _checked_signal_shape(
     if not fits or len(shape) > checks.MAX_AXES:
         raise ValueError(f"signal_shape {shape} does not hold a patch of shape {patch_shape}.")
     return shape
-
-
-def _checked_threshold(threshold: float) -> float:
-    threshold = checks.require_positive(threshold, "threshold")
-    if threshold > _LARGEST_THRESHOLD:
-        raise ValueError(
-            f"threshold is in multiples of sigma and at most {_LARGEST_THRESHOLD}, got {threshold:g}: "
-            f"leave it out."
-        )
-    return threshold
 
 
 def _checked_info(info: Mapping[Any, Any]) -> dict[str, Any]:

@@ -89,7 +89,7 @@ def test_engines_clean_groups_alike(case, rng):
     grid, image = grid_of(shape, patch_shape, stride, window), image_of(n_channels, shape, rng)
     noise = (30 * rng.random(shape)).astype(np.float32)
     for box in list(grid.grid.boxes(12))[::3]:
-        groups = PORTABLE.match_box(grid, image, n_members, box, None)
+        groups = FUSED.match_box(grid, image, n_members, box, None)
         ours, theirs = (engine.clean_groups(groups, image, noise, SHRINKAGE) for engine in (FUSED, PORTABLE))
         assert_array_equal(ours.weight, theirs.weight)
         assert_allclose(ours.total, theirs.total, atol=2e-4 * np.abs(theirs.total).max())
@@ -236,3 +236,36 @@ def test_progress_ends_where_it_said(rng):
     seen = []
     sedil.denoise(100 * rng.random((40, 40)), 30.0, progress=seen.append)
     assert seen[-1].done == seen[-1].total
+
+
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("scale", [1.0, 1e-30])
+def test_matches_are_the_nearest_in_order(engine, scale, rng):
+    image = scale * rng.integers(0, 9, (21, 17, 2)).astype(np.float32)
+    found = sedil.match_patches(image, (3, 4), 6, window=7, stride=(2, 3), channel_axis=-1, engine=engine)
+    assert_array_equal(found.corners, found.matches[:, 0])
+    assert_array_equal(found.corners, sorted(found.corners.tolist()))
+    for corner, matches, distances in list(zip(*found, strict=True))[::7]:
+        patches = [image[y : y + 3, x : x + 4].astype(np.float64) for y, x in matches]
+        assert_allclose(distances, [np.linalg.norm(patch - patches[0]) for patch in patches], rtol=1e-5)
+        assert np.all(np.diff(distances) >= 0)
+        begin = np.clip(corner - 3, 0, [19 - 7, 14 - 7])
+        every = [(y, x) for y in range(begin[0], begin[0] + 7) for x in range(begin[1], begin[1] + 7)]
+        others = sorted(np.linalg.norm(image[y : y + 3, x : x + 4] - patches[0]) for y, x in every)
+        assert_allclose(distances, others[:6], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "message"),
+    [
+        ({"n_matches": 10, "window": 3}, ValueError, "n_matches 10 is more than the 9 patches of a window"),
+        ({"patch_shape": 30}, ValueError, "smaller than a patch of shape"),
+        ({"patch_shape": (3, 3, 3)}, ValueError, "patch_shape must be one number, or 2 for this image"),
+        ({"window": 0}, ValueError, "window must be a whole number of at least 1, got 0"),
+        ({"stride": 9}, ValueError, "stride 9 leaves gaps"),
+        ({"n_matches": 1.5}, ValueError, "n_matches must be a whole number of at least 1, got 1.5"),
+    ],
+)
+def test_mistakes_in_matching_are_named(how, error, message):
+    with pytest.raises(error, match=message):
+        sedil.match_patches(np.zeros((20, 20)), **how)

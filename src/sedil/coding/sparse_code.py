@@ -212,7 +212,8 @@ def _checked_thresholds(
         least, thresholds = scaled, scaled
     else:
         xp = array_namespace(weights)
-        thresholds = xp.clip(scaled * weights, max=_LARGEST)
+        with np.errstate(over="ignore"):
+            thresholds = xp.clip(scaled * weights, max=_LARGEST)
         least = float(xp.min(thresholds))
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(

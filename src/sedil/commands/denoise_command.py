@@ -63,8 +63,8 @@ def denoise(
     method: Annotated[
         DenoisingMethod | None,
         typer.Option(
-            help="groups, the default: alike patches together, the best picture. quick: each patch on its own, "
-            "the default with a dictionary. l1 and pursuit: other ways to code a patch."
+            help="groups, the default: alike patches together, the best picture. quick: each patch on its "
+            "own, the default with a dictionary. l1 and pursuit: other ways to code a patch."
         ),
     ] = None,
     stride: Annotated[

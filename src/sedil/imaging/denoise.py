@@ -41,8 +41,8 @@ def denoise(
 ) -> AnyArray:
     """Remove white Gaussian noise from an image, volume, clip or signal.
 
-    Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with two
-    orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
+    Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with
+    two orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
     patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
     the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
@@ -62,14 +62,14 @@ def denoise(
         three axes: the shipped one of 8x8x8 blocks, at twice the stride. Of "groups": what makes the first
         guess in which alike patches are sought.
     method : {"groups", "quick", "l1", "pursuit"}, optional
-        Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a patch
-        by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
+        Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a
+        patch by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
         about 1 dB worse than that, as it shrinks what it keeps; "pursuit" adds atoms until the residual is as
         large as the noise. In volumes a second pass over small blocks follows "quick" and "pursuit".
     threshold : float, optional
-        Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more noise
-        and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the residual
-        per entry at which a patch is done; default a little above 1.
+        Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more
+        noise and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the
+        residual per entry at which a patch is done; default a little above 1.
     stride : int, optional
         Distance between neighbouring patches, or groups. Default: 1, where 2 is four times faster and about
         0.15 dB worse; for groups 4, in three and four axes 2.
@@ -117,7 +117,11 @@ def denoise(
         method = "groups" if dictionary is None and threshold is None else "quick"
     if method == "groups":
         _require_no_colour(channels[0].shape, channel_axis, time_axis)
-    level = estimate_noise(pixels, channel_axis) if sigma is None else _checked_level(sigma, units)
+    level = (
+        estimate_noise(pixels, channel_axis)
+        if sigma is None
+        else units.level(checks.require_positive(sigma, "sigma"))
+    )
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         is_weak = weakness(pixels, level) == 1
@@ -143,7 +147,7 @@ def _check_settings(
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if threshold is not None:
-        checks.require_positive(threshold, "threshold")
+        checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 
@@ -151,22 +155,9 @@ def _check_settings(
 def _require_no_colour(shape: Sequence[int], channel_axis: int | None, time_axis: int | None) -> None:
     """Three axes may be a picture in colour; an axis of time is one of the others."""
     if time_axis is not None:
-        checks.require_axis(time_axis, "time_axis", shape)
-        if len(shape) != 3:
-            raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")
+        checks.require_time_axis(time_axis, shape)
     elif len(shape) == 3 and shape[-1] == 3 and channel_axis is None:
         raise ValueError(
             f"An image of shape {tuple(shape)} looks like colour: give channel_axis=-1, or, for a clip "
             f"three pixels wide, time_axis."
         )
-
-
-def _checked_level(sigma: float, units: Units) -> float:
-    """Sigma in the units of the pixels; parts of an image may vary less than it, but not be far smaller."""
-    sigma = checks.require_positive(sigma, "sigma")
-    if units.spread and sigma > max(units.spread, units.largest):
-        raise ValueError(
-            f"sigma {sigma:g} is larger than the values of the image (up to {units.largest:g}): "
-            f"give it in the units of the image."
-        )
-    return units.level(sigma) if units.spread else sigma

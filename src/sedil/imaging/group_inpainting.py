@@ -40,7 +40,7 @@ class GroupFilling(NamedTuple):
 
     @classmethod
     def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
-        """For channels with these missing pixels; as many passes as the widest holes need, if none are given."""
+        """For channels with these missing pixels; by default as many passes as the widest holes need."""
         count = max(map(passes_needed, masks)) if n_passes is None else n_passes
         grid = PatchGrid(masks[0].shape, settings.patch_shape, settings.strides)
         return cls(settings, count, grid.n_patches * (count + -(-count // _MATCH_EVERY)))

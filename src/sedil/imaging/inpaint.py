@@ -49,14 +49,15 @@ def inpaint(
 
     An image as large as the patches of the dictionary is coded as a whole, by its known pixels alone, as in
     the paper's Eq. (35). In larger ones overlapping patches are filled: first smoothly, then by passes of
-    cleaning all patches that hold missing pixels over a dictionary, with a noise level that falls from pass to
-    pass; then by passes of cleaning groups of alike patches (docs/groups.md).
+    cleaning all patches that hold missing pixels over a dictionary, with a noise level that falls from pass
+    to pass; then by passes of cleaning groups of alike patches (docs/groups.md).
 
     Parameters
     ----------
     image : NumPy array, or a tensor of torch, CuPy, ...
-        Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or floats in any units, with any offset; never modified. What it holds
-        at missing pixels does not matter, and may be NaN. Masked values of a `numpy.ma` array are missing.
+        Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
+        floats in any units, with any offset; never modified. What it holds at missing pixels does not matter,
+        and may be NaN. Masked values of a `numpy.ma` array are missing.
     mask : boolean array
         True where a pixel is missing. Of the shape of the image; for colour also without the channel axis. It
         may be left out for masked arrays.
@@ -119,6 +120,7 @@ def inpaint(
     checks.require_finite(pixels, "image, where it is not missing,")
     if not bool(xp.any(missing)):
         return copied(image)
+    level = units.level(sigma)
     parts = _parts(pixels, missing, channel_axis)
     _require_known(parts.masks)
     shape = tuple(parts.channels[0].shape)
@@ -131,6 +133,8 @@ def inpaint(
     else:
         groups = None
         if method == "groups":
+            if time_axis is not None:
+                checks.require_time_axis(time_axis, shape)
             settings = group_settings(shape, len(parts.channels), stride, time_axis)
             groups = GroupFilling.plan(parts.masks, settings, passes)
             passes = stride = None  # of the first guess, which is made as ever
@@ -139,10 +143,10 @@ def inpaint(
         with reporting(progress, "inpainting") as report:
             counter = PatchCounter(report, n_patches + (groups.n_patches if groups else 0))
             options = CleaningOptions(engine, max_memory, threads, counter)
-            fill = partial(fill_by_patches, sigma=units.level(sigma), options=options)
+            fill = partial(fill_by_patches, sigma=level, options=options)
             filled = list(map(fill, parts.channels, parts.masks, plans))
             if groups is not None:
-                filled = groups.fill(parts.channels, parts.masks, filled, units.level(sigma), options)
+                filled = groups.fill(parts.channels, parts.masks, filled, level, options)
     result = units.image(join_channels(filled, channel_axis, rotate=parts.rotated), image.dtype)
     return xp.where(missing, result, image)
 

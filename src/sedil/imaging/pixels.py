@@ -70,11 +70,19 @@ class Units(NamedTuple):
         return contiguous(copied(pixels) if pixels.dtype == own.dtype else pixels)
 
     def level(self, sigma: float) -> float:
-        """A level of noise in the units of the pixels; one that is far above them all stays there."""
-        try:
-            return min(ldexp(sigma, self.exponent), _STRONGEST)
-        except OverflowError:
-            return _STRONGEST
+        """A level of noise in the units of the pixels.
+
+        Parts of an image may vary less than their noise, but are not far smaller: that is a mistake in units.
+        """
+        sigma = float(sigma)  # of any kind of number
+        if self.spread == 0:
+            return min(sigma, _STRONGEST)
+        if sigma > max(self.spread, self.largest):
+            raise ValueError(
+                f"sigma {sigma:g} is larger than the values of the image (up to {self.largest:g}): "
+                f"give it in the units of the image."
+            )
+        return ldexp(sigma, self.exponent)
 
     def image(self, pixels: AnyArray, dtype: Any) -> AnyArray:
         """Pixels as an image of this type: integers rounded, and all kept in its range."""

@@ -41,8 +41,8 @@ def match_box(
         grid.window[-1],
         _entries(grid.grid.patch_shape, pixels.shape),
     )
-    members = np.empty((len(corners), n_members), np.int32)
-    found = np.empty(members.shape, np.float32)
+    members = np.zeros((len(corners), n_members), np.int32)
+    found = np.zeros(members.shape, np.float32)
     padded = np.concatenate([pixels.ravel(), np.zeros(LANES, np.float32)])
     with announced("match patches"):
         find_nearest(padded, windows, corners, begins, distance_rows(windows), members, found)

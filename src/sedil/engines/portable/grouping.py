@@ -17,7 +17,7 @@ from sedil.engines.threads import threads_beside
 from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Box
 
-# Of the energy of a group, in units of rounding: lower thresholds are lost in what inverting its matrix rounds.
+# Thresholds lower than this, in energies of a group times what is rounded, are lost in inverting its matrix.
 PRECISION = 160
 _ARRAYS_OF_MATCHING, _ARRAYS_OF_CLEANING = 6, 8  # as large as all candidates, or members, held at a time
 

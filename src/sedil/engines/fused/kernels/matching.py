@@ -130,6 +130,9 @@ def _collect(windows, begin, distances, bound, members, found):
                     if equal == 0:
                         continue
                     equal -= 1
-                members[count] = begin + windows.rows[row] + column
-                found[count] = max(distances[row, column], np.float32(0))
-                count += 1
+                if count < n_members:  # also where distances are not numbers
+                    members[count] = begin + windows.rows[row] + column
+                    found[count] = max(distances[row, column], np.float32(0))
+                    count += 1
+    for rest in range(count, n_members):  # in which case they may be too few
+        members[rest], found[rest] = members[0], np.float32(0)
