@@ -55,7 +55,7 @@ def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> st
 def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
     """Rows: parts of a photograph; the same with noise; what each method makes of it.
 
-    The photograph is one that scikit-image carries and that no setting was chosen on.
+    The photograph is one that scikit-image carries.
     """
     from skimage import data
 
