@@ -119,7 +119,7 @@ def tasks() -> dict[str, Callable[[], object]]:
         "coding, ADMM": partial(code, 2 * SIGMA, solver="admm"),
         "denoising, refit, ODCT": partial(denoise, odct),
         "denoising, pursuit, ODCT": partial(denoise, odct, method="pursuit"),
-        "denoising, defaults": denoise,
+        "denoising, quick": partial(denoise, method="quick"),
         "cost": cost_of_learning(sedil.normalize_patches(patches), rng),
     }
 

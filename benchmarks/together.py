@@ -1,4 +1,4 @@
-"""Why the default denoiser averages patches of four dictionaries and mixes in some of the noisy image.
+"""Why the quick denoiser averages patches of four dictionaries and mixes in some of the noisy image.
 
 Usage: python benchmarks/together.py --data DATA   (about ten minutes on two cores)
 Writes results/together.csv: mean PSNR on the three groups of validation pictures of recipes.py, for each
@@ -39,7 +39,7 @@ TOGETHER = [
     ("8", "12", "16/2"),
     ("8", "12", "16"),
     ("8", "12", "16/2", "odct 12"),
-    ("8", "12", "16/2", "odct 16/2"),  # the default
+    ("8", "12", "16/2", "odct 16/2"),  # the quick method
     ("8", "12", "16", "odct 16"),
     ("odct 8", "odct 12", "odct 16/2"),
 ]

@@ -8,6 +8,8 @@ import pytest
 
 import sedil
 from sedil_studies.bench import report as bench_report
+from sedil_studies.colour import methods as colour_methods
+from sedil_studies.colour import report as colour_report
 from sedil_studies.faces import dictionaries, face_rows, masks
 from sedil_studies.faces import methods as face_methods
 from sedil_studies.faces import report as face_report
@@ -21,13 +23,13 @@ from sedil_studies.table1 import paper
 from sedil_studies.table1 import report as table_report
 from sedil_studies.volumes import methods as volume_methods
 from sedil_studies.volumes import report as volume_report
-from sedil_studies.volumes.data import CASES
+from sedil_studies.volumes.data import CASES, time_axis_of
 from sedil_studies.volumes.filling import FILLERS, FILLINGS
 from sedil_studies.volumes.study import Plan as VolumePlan
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-PEERS = {"bm3d", "bm4d", "ksvd"}  # which need not be installed here
+PEERS = {"bm3d", "cbm3d", "bm4d", "ksvd"}  # which need not be installed here
 
 
 def table():
@@ -50,6 +52,14 @@ def volumes():
     return DENOISING.read(RESULTS / "volumes.csv")
 
 
+def colour():
+    return DENOISING.read(RESULTS / "colour.csv")
+
+
+def grey():
+    return DENOISING.read(RESULTS / "colour-grey.csv")
+
+
 def fillings():
     return FILLINGS.read(RESULTS / "volumes-missing.csv")
 
@@ -62,6 +72,7 @@ def fillings():
         ("inpainting.md", lambda: photograph_report.markdown(photographs())),
         ("faces.md", lambda: face_report.markdown(faces(), learning())),
         ("volumes.md", lambda: volume_report.markdown(volumes(), fillings())),
+        ("colour.md", lambda: colour_report.markdown(colour(), grey())),
         ("bench/report.md", lambda: bench_report.markdown(bench_report.load_results(RESULTS / "bench"))),
     ],
 )
@@ -115,6 +126,7 @@ def test_table_was_made_with_the_settings_in_the_code(tmp_path):
 PEER_SETTINGS = {
     "ksvd": table_methods.ksvd_settings(),
     "bm3d": "profile np, both stages",
+    "cbm3d": "bm3d_rgb, profile np, both stages",
     "bm4d": "profile np, both stages",
 }
 
@@ -152,14 +164,27 @@ def page(name):
     return (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
 
 
-def test_volumes_were_made_with_the_settings_in_the_code(tmp_path):
+@pytest.mark.parametrize("case", CASES)
+def test_volumes_were_made_with_the_settings_in_the_code(case, tmp_path):
     materials = volume_methods.Materials(
-        np.zeros((8, 8, 8), np.float32), tmp_path / "none.npz", VolumePlan().recipe, 1
+        np.zeros((8, 8, 8), np.float32), tmp_path / "none.npz", VolumePlan().recipe, 1, time_axis_of(case)
     )
     ours = {
         name: without_data(make(materials).settings)
         for name, make in volume_methods.METHODS.items()
         if name not in PEERS
     }
-    assert settings_of(DENOISING, volumes()) == ours | {"bm4d": PEER_SETTINGS["bm4d"]}
-    assert settings_of(FILLINGS, fillings()) == {name: ours[name] for name in FILLERS}
+    mine = [row for row in volumes() if row.image == case]
+    published = settings_of(DENOISING, mine)
+    assert published == ours | {name: PEER_SETTINGS[name] for name in PEERS & published.keys()}
+    filled = settings_of(FILLINGS, [row for row in fillings() if row.case == case])
+    assert filled == {name: without_data(make(materials).settings) for name, make in FILLERS.items()}
+
+
+@pytest.mark.parametrize(
+    ("rows", "makers"), [(colour, colour_methods.COLOUR), (grey, colour_methods.GREY)], ids=["colour", "grey"]
+)
+def test_photographs_in_colour_and_in_grey_were_made_with_the_settings_in_the_code(rows, makers):
+    ours = {name: make(1).settings for name, make in makers.items() if name not in PEERS}
+    published = settings_of(DENOISING, rows())
+    assert published == {name: (ours | PEER_SETTINGS)[name] for name in published}

@@ -159,7 +159,7 @@ def test_progress_goes_to_standard_error_and_ends_at_100_percent(five_images, mo
     monkeypatch.setattr("sedil_studies.harness.meter.is_seen", lambda: True)
     result = reproduce("inpainting", "--data", five_images, "--quick", "--threads", 1)
     assert result.stdout == (
-        "ran          3 fillings\n"
+        "ran          4 fillings\n"
         "results      reproduce/inpainting.csv\n"
         "report       reproduce/inpainting.md\n"
     )

@@ -28,7 +28,8 @@ TABLE_METHODS = (
     "odct",
     "separable",
     "bm3d",
-    "default",
+    "groups",
+    "quick",
     "odct-12x12",
     "separable-12x12",
     "odct-16x16",
@@ -38,6 +39,10 @@ CASES = ("coding", "denoising", "cost", "learning", "scaling", "large", "peak", 
 TABLE_SEEDS = 3
 FACES_FILE = "lfwcrop_rebuilt_64x64.npz"
 VOLUME_FILES = "volumes/chris_t1.npz, video/runner40.npz and video/traffic48.npz"
+COLOUR_FILES = (
+    "images/colour/kodak24/kodim01.png to kodim24.png, the same in grey in images/train/kodak24 and "
+    "images/train/bsd400_180x180.npz"
+)
 
 _FOLDER = Path("reproduce")
 
@@ -189,6 +194,25 @@ def volumes(
     A run that was interrupted goes on where it stopped.
     """
     from sedil_studies.volumes.study import reproduce
+
+    with clear_errors():
+        tell(reproduce(data, output, quick=quick, threads=threads))
+
+
+@app.command()
+def colour(
+    data: Annotated[Path | None, data_option(f"Folder with {COLOUR_FILES}.")] = None,
+    output: Output = _FOLDER,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One photograph of each kind, one noise level: a minute.")
+    ] = False,
+    threads: Threads = None,
+) -> None:
+    """Denoise Kodak's photographs in colour and in grey, and parts of Berkeley's, beside CBM3D and BM3D.
+
+    A run that was interrupted goes on where it stopped.
+    """
+    from sedil_studies.colour.study import reproduce
 
     with clear_errors():
         tell(reproduce(data, output, quick=quick, threads=threads))

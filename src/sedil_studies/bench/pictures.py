@@ -112,15 +112,14 @@ def draw_large(figure: Figure, outcome: Findings) -> None:
     figure.set_size_inches(10, 4.2)
     left, right = figure.subplots(1, 2)
     found = outcome.measurements
-    _draw_line(left, found, "sedil.denoise", _OURS)
-    sides = np.array([each.size for each in found])
-    left.plot(
-        sides, found[0].median * (sides / sides[0]) ** 2, "--", color=_GUIDE, lw=1, label="linear in pixels"
-    )
+    for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(found), strict=False):
+        _draw_line(left, path, name, colour)
+        sides = np.array([each.size for each in path])
+        left.plot(sides, path[0].median * (sides / sides[0]) ** 2, "--", color=_GUIDE, lw=1)
+        right.plot(sides, [(each.peak_bytes or 0) / 1e9 for each in path], "o-", color=colour)
     _set_logarithmic(left.yaxis, duration)
-    left.set_ylabel("time")
+    left.set_ylabel("time (dashed: linear in pixels)")
     left.legend(fontsize=8, frameon=False)
-    right.plot(sides, [(each.peak_bytes or 0) / 1e9 for each in found], "o-", color=_OURS)
     right.axhline(_MEMORY_BOUND, color=_GUIDE, ls="--", lw=1)
     right.set_ylim(0, None)
     right.set_ylabel("GB at the peak, whole process (dashed: 1.5)")

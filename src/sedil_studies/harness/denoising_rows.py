@@ -60,6 +60,7 @@ def denoising_study(
     sigmas: tuple[int, ...],
     n_seeds: int,
     threads: int,
+    channel_axis: int | None = None,
 ) -> Study[DenoisingRow, Denoiser]:
     """Every method on every image at every noise level; first all images and levels of the first seed.
 
@@ -77,10 +78,12 @@ def denoising_study(
         Noise levels; the seeds of the noise are 0, 1, ...
     threads : int
         What the methods were given, for the record.
+    channel_axis : int, optional
+        Of images in colour.
     """
 
     def measure(row: DenoisingRow, denoise: Denoiser) -> DenoisingRow:
-        return _measured(row, images[row.image], denoise, add_noise)
+        return _measured(row, images[row.image], denoise, add_noise, channel_axis)
 
     plan = [
         DENOISING.planned(
@@ -109,13 +112,15 @@ def denoising_study(
     )
 
 
-def _measured(row: DenoisingRow, clean: np.ndarray, denoise: Denoiser, add_noise: AddNoise) -> DenoisingRow:
+def _measured(
+    row: DenoisingRow, clean: np.ndarray, denoise: Denoiser, add_noise: AddNoise, channel_axis: int | None
+) -> DenoisingRow:
     """Add noise, denoise, compare."""
     noisy = add_noise(clean, row.image, row.sigma, row.seed)
     began = time.perf_counter()
     result = denoise(noisy, row.sigma)
     seconds = time.perf_counter() - began
-    psnr, ssim = image_quality(result, clean)
+    psnr, ssim = image_quality(result, clean, channel_axis)
     return row._replace(psnr=round(psnr, 4), ssim=round(ssim, 5), seconds=round(seconds, 3))
 
 

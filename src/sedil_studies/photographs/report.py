@@ -13,7 +13,7 @@ from sedil_studies.harness.tables import markdown_table, page
 from sedil_studies.photographs.masks import make_mask
 from sedil_studies.photographs.photograph_rows import PHOTOGRAPHS, PhotographRow
 
-LABELS = {"biharmonic": "biharmonic", "odct": "ODCT 12x12", "default": "sedil default"}
+LABELS = {"biharmonic": "biharmonic", "odct": "ODCT 12x12", "quick": "sedil quick", "groups": "sedil"}
 _METRICS = {"psnr": ("PSNR inside the hole, dB", 2), "ssim": ("SSIM", 3), "seconds": ("Seconds", 2)}
 _SHOWN = {"80 % of pixels": (0, 20), "text": (120, 280), "scratches": (0, 440)}  # masks, and corners of parts
 _SIDE = 256  # pixels of a part

@@ -1,6 +1,7 @@
 """The methods of the table, by name: each takes noisy pixels and sigma and returns clean ones.
 
-No method sees the clean image. All dictionaries go through the same denoiser; BM3D is another one altogether.
+No method sees the clean image. All dictionaries go through the same quick denoiser; groups of alike
+patches and BM3D are others altogether.
 """
 
 from __future__ import annotations
@@ -10,16 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 import sedil
 from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.imaging.image_dictionaries import default_threshold
-from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
 from sedil_studies.harness.method import Denoiser, Method
+from sedil_studies.harness.sedil_denoisers import groups_method, quick_method, warmed_up
 from sedil_studies.peers import block_matching, ksvd
 from sedil_studies.peers.packages import BM3D, DICTLEARN, make_installed
 
@@ -44,7 +43,7 @@ def _odct(side: int, materials: Materials) -> Method[Denoiser]:
 
 def _over(dictionary: sedil.SeparableDictionary, name: str, materials: Materials) -> Method[Denoiser]:
     denoise = partial(sedil.denoise, dictionary=dictionary, threads=materials.threads)
-    return Method(f"{name}; {_coder(dictionary)}", partial(_warmed_up, denoise))
+    return Method(f"{name}; {_coder(dictionary)}", partial(warmed_up, denoise))
 
 
 def _coder(dictionary: sedil.SeparableDictionary) -> str:
@@ -52,10 +51,12 @@ def _coder(dictionary: sedil.SeparableDictionary) -> str:
     return f"refit, threshold {default_threshold(dictionary):g}"
 
 
-def _default(materials: Materials) -> Method[Denoiser]:
-    atoms = fingerprint_of_atoms(*map(sedil.shipped_dictionary, SHIPPED))  # it chooses among them
-    denoise = partial(sedil.denoise, threads=materials.threads)
-    return Method(f"defaults of sedil.denoise ({atoms})", partial(_warmed_up, denoise))
+def _groups(materials: Materials) -> Method[Denoiser]:
+    return groups_method(2, materials.threads)
+
+
+def _quick(materials: Materials) -> Method[Denoiser]:
+    return quick_method(2, materials.threads)
 
 
 def _ksvd(materials: Materials) -> Method[Denoiser]:
@@ -65,7 +66,7 @@ def _ksvd(materials: Materials) -> Method[Denoiser]:
     def prepare(show: Show) -> Denoiser:
         learned = ksvd.ksvd_dictionary(materials.folder, show)
         denoise = partial(sedil.denoise, dictionary=learned, threshold=threshold, threads=materials.threads)
-        return _warmed_up(denoise, show)
+        return warmed_up(denoise, show)
 
     return Method(ksvd_settings(), prepare, DICTLEARN.version())
 
@@ -88,7 +89,8 @@ METHODS: dict[str, Callable[[Materials], Method[Denoiser]]] = {
     "odct": partial(_odct, 8),
     "separable": partial(_shipped, "separable-8x8"),
     "bm3d": _bm3d,
-    "default": _default,
+    "groups": _groups,
+    "quick": _quick,
     "odct-12x12": partial(_odct, 12),
     "separable-12x12": partial(_shipped, "separable-12x12"),
     "odct-16x16": partial(_odct, 16),
@@ -99,12 +101,3 @@ METHODS: dict[str, Callable[[Materials], Method[Denoiser]]] = {
 def make_methods(names: Sequence[str], materials: Materials) -> tuple[dict[str, Method[Denoiser]], list[str]]:
     """The methods of these names that can run, and a sentence for each that cannot."""
     return make_installed({name: partial(METHODS[name], materials) for name in names})
-
-
-def _warmed_up(denoise: Denoiser, show: Show) -> Denoiser:
-    """Denoise tiny images, flat and not, so that what is compiled on first use is not on the clock."""
-    sigma, ramp = 20.0, np.linspace(0, 1, 32)
-    for contrast in (0, 255):
-        noise = sigma * np.random.default_rng(0).standard_normal((32, 32))
-        denoise(contrast * ramp + noise, sigma)
-    return denoise

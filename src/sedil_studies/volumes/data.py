@@ -72,6 +72,11 @@ def synthetic_case() -> Volumes:
     return Volumes(waves[:, :, ::-1], waves)
 
 
+def time_axis_of(name: str) -> int | None:
+    """Along which the frames of a case lie; None if it is no clip."""
+    return 0 if name in ("runner", "traffic") else None
+
+
 def middle(volume: np.ndarray, n_slices: int = 24, side: int = 96) -> np.ndarray:
     """A part in the middle of a volume, for what is slow or only shown."""
     wanted = (n_slices, side, side)

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 import sedil
+from sedil.imaging.groups import group_settings
 from sedil_studies.harness.method import Filler, Method
 from sedil_studies.harness.row_kind import RowKind
 from sedil_studies.harness.running import Study
+from sedil_studies.harness.sedil_denoisers import settings_in_words
 from sedil_studies.measures.inside import psnr_inside
 from sedil_studies.volumes.methods import METHODS, Materials, learned_dictionary
 
@@ -34,28 +36,43 @@ class FillingRow(NamedTuple):
 FILLINGS = RowKind(FillingRow, cell=("case", "missing", "method"), made_with=("settings", "sedil"))
 
 
+_SIDE = 32  # of a volume whose groups are as those of any other
+_PASSES = "; filled in 16 passes or more"
+
+
 def _by_slices(materials: Materials) -> Method[Filler]:
     return Method.at_hand(
-        METHODS["slices"](materials).settings, partial(_fill_slices, threads=materials.threads)
+        METHODS["slices"](materials).settings + _PASSES, partial(_fill_slices, threads=materials.threads)
     )
 
 
 def _learned(materials: Materials) -> Method[Filler]:
     return Method(
-        METHODS["learned"](materials).settings,
+        METHODS["learned"](materials).settings + _PASSES,
         lambda show: partial(
             sedil.inpaint, dictionary=learned_dictionary(materials, show), threads=materials.threads
         ),
     )
 
 
-FILLERS: dict[str, Callable[[Materials], Method[Filler]]] = {"slices": _by_slices, "learned": _learned}
+def _groups(materials: Materials) -> Method[Filler]:
+    return Method.at_hand(
+        f"sedil.inpaint: {settings_in_words(group_settings((_SIDE,) * 3, time_axis=materials.time_axis))}",
+        partial(sedil.inpaint, time_axis=materials.time_axis, threads=materials.threads),
+    )
+
+
+FILLERS: dict[str, Callable[[Materials], Method[Filler]]] = {
+    "slices": _by_slices,
+    "learned": _learned,
+    "groups": _groups,
+}
 
 
 def filling_study(
     file: Path, volumes: Mapping[str, np.ndarray], materials: Mapping[str, Materials], threads: int
 ) -> Study[FillingRow, Filler]:
-    """Both methods on a volume of each case, with each kind of missing voxels."""
+    """All methods on a volume of each case, with each kind of missing voxels."""
     methods = {(case, name): make(materials[case]) for case in volumes for name, make in FILLERS.items()}
     rows = [
         FILLINGS.planned(
@@ -104,11 +121,11 @@ MASKS = {"half of the voxels": _half_of_the_voxels, "one slice": _one_slice}
 
 
 def _fill_slices(damaged: np.ndarray, mask: np.ndarray, threads: int) -> np.ndarray:
-    """Each slice by the default for pictures; a slice that is lost is the mean of its neighbours."""
+    """Each slice by the quick method for pictures; a slice that is lost is the mean of its neighbours."""
     filled = damaged.copy()
     for k in range(len(damaged)):
         if mask[k].all():
             filled[k] = (damaged[k - 1] + damaged[k + 1]) / 2
         elif mask[k].any():
-            filled[k] = sedil.inpaint(damaged[k], mask[k], threads=threads)
+            filled[k] = sedil.inpaint(damaged[k], mask[k], method="quick", threads=threads)
     return filled

@@ -13,9 +13,10 @@ import numpy as np
 import sedil
 from sedil.dictionary import format_shape
 from sedil.learning.checkpoint import fingerprint
-from sedil_studies.harness.learned import fingerprint_of_atoms, learned_once, weights_for_unit_patches
+from sedil_studies.harness.learned import learned_once, weights_for_unit_patches
 from sedil_studies.harness.meter import Show, learning_shown, silent
 from sedil_studies.harness.method import Denoiser, Method
+from sedil_studies.harness.sedil_denoisers import groups_method, quick_method
 from sedil_studies.peers import block_matching
 from sedil_studies.peers.packages import BM4D, make_installed
 
@@ -43,12 +44,22 @@ class Recipe(NamedTuple):
 
 
 class Materials(NamedTuple):
-    """What methods are made from: the volume to learn from, the file of what was learned, and the threads."""
+    """What methods are made from.
+
+    Attributes
+    ----------
+    training : the volume to learn from
+    file : of what was learned
+    recipe : how it is learned
+    threads : how many methods may use
+    time_axis : that along which the frames of a clip lie
+    """
 
     training: np.ndarray
     file: Path
     recipe: Recipe
     threads: int
+    time_axis: int | None = None
 
 
 def learned_dictionary(materials: Materials, show: Show = silent) -> sedil.SeparableDictionary:
@@ -78,12 +89,14 @@ def learn_factors(
 
 
 def _by_slices(materials: Materials) -> Method[Denoiser]:
-    """Slice after slice by the default for pictures, threads over the pixels of each."""
+    """Slice after slice by the quick method for pictures, threads over the pixels of each."""
 
     def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
-        return np.stack([sedil.denoise(each, sigma, threads=materials.threads) for each in noisy])
+        return np.stack(
+            [sedil.denoise(each, sigma, method="quick", threads=materials.threads) for each in noisy]
+        )
 
-    return Method.at_hand("sedil.denoise of each slice along the first axis, its defaults", denoise)
+    return Method.at_hand("sedil.denoise of each slice along the first axis, method quick", denoise)
 
 
 def _odct(materials: Materials) -> Method[Denoiser]:
@@ -104,10 +117,12 @@ def _denoiser(materials: Materials, dictionary: sedil.SeparableDictionary) -> De
     )
 
 
-def _default(materials: Materials) -> Method[Denoiser]:
-    atoms = fingerprint_of_atoms(sedil.shipped_dictionary("separable-8x8x8"))
-    denoise = partial(sedil.denoise, threads=materials.threads)
-    return Method.at_hand(f"sedil.denoise of the volume, its defaults ({atoms})", denoise)
+def _quick(materials: Materials) -> Method[Denoiser]:
+    return quick_method(3, materials.threads)
+
+
+def _groups(materials: Materials) -> Method[Denoiser]:
+    return groups_method(3, materials.threads, time_axis=materials.time_axis)
 
 
 def _bm4d(materials: Materials) -> Method[Denoiser]:
@@ -118,7 +133,8 @@ METHODS: dict[str, Callable[[Materials], Method[Denoiser]]] = {
     "slices": _by_slices,
     "odct": _odct,
     "learned": _learned,
-    "default": _default,
+    "quick": _quick,
+    "groups": _groups,
     "bm4d": _bm4d,
 }
 

@@ -17,7 +17,8 @@ LABELS = {
     "slices": "slice by slice, 2-D",
     "odct": "ODCT, 3-D",
     "learned": "three factors, learned",
-    "default": "sedil default, 3-D",
+    "quick": "sedil quick, 3-D",
+    "groups": "sedil",
     "bm4d": "BM4D",
 }
 _CASES = {

@@ -10,12 +10,20 @@ from sedil.files import make_folder
 from sedil_studies.harness.denoising_rows import DENOISING, denoising_study
 from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_files
 from sedil_studies.volumes import report
-from sedil_studies.volumes.data import CASES, SYNTHETIC, middle, noisy_volume, read_case, synthetic_case
+from sedil_studies.volumes.data import (
+    CASES,
+    SYNTHETIC,
+    middle,
+    noisy_volume,
+    read_case,
+    synthetic_case,
+    time_axis_of,
+)
 from sedil_studies.volumes.filling import FILLINGS, filling_study
 from sedil_studies.volumes.methods import Materials, Recipe, make_methods
 
 NOISE_FILE, FILLING_FILE = "volumes.csv", "volumes-missing.csv"
-SHOWN = ("slices", "odct", "learned")  # methods in the picture
+SHOWN = ("slices", "learned", "groups")  # methods in the picture
 
 
 class Plan(NamedTuple):
@@ -35,7 +43,7 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     make_folder(output, parents=True)
     tests = {name: case.test for name, case in cases.items()}
     materials = {
-        name: Materials(case.training, output / f"volumes-{name}.npz", plan.recipe, count)
+        name: Materials(case.training, output / f"volumes-{name}.npz", plan.recipe, count, time_axis_of(name))
         for name, case in cases.items()
     }
     made = {name: make_methods(each) for name, each in materials.items()}

@@ -29,7 +29,7 @@ def test_command_runs_and_reports_once(five_images, tmp_path):
     for words in (
         "| 50 % of pixels |",
         "| house | 50",
-        "sedil default",
+        "sedil quick",
         "inpaint_biharmonic of scikit-image",
     ):
         assert words in report
@@ -102,9 +102,9 @@ def test_methods_see_no_missing_pixel():
 
 def test_last_row_of_a_cell_counts():
     rows = [
-        PhotographRow("house", "text", "default", 0.1, psnr, 0.9, 1, 2, f"settings {psnr}", "1", "2")
+        PhotographRow("house", "text", "quick", 0.1, psnr, 0.9, 1, 2, f"settings {psnr}", "1", "2")
         for psnr in (20.0, 30.0)
     ]
     report = photograph_report.markdown(rows)
-    assert "| text |  |  | 30.00 |" in report
+    assert "| text |  |  | 30.00 |  |" in report
     assert "20.00" not in report

@@ -7,7 +7,7 @@ from sedil_studies.table1.comparison import Cell, cells, methods_of, summary
 
 def test_summary_holds_means_of_ours_and_of_the_paper():
     table = summary(whole_table(), "psnr")
-    assert table.methods == (*paper.METHODS, "default")
+    assert table.methods == (*paper.METHODS, "quick")
     assert [line.head for line in table.lines] == [("5",), ("10",), ("20",), ("30",), ("50",)]
     separable = table.lines[2].cells[3]
     assert separable.printed == pytest.approx(31.264)
@@ -33,7 +33,7 @@ def test_each_of_the_25_cells_is_there():
     for line in table.lines:
         for method, cell in zip(table.methods, line.cells, strict=True):
             assert cell.printed == paper.printed("ssim", method, line.head[0], int(line.head[1]))
-            assert cell.difference == (None if method == "default" else -0.002)
+            assert cell.difference == (None if method == "quick" else -0.002)
 
 
 def test_means_of_part_of_the_images_are_compared_with_the_paper_on_the_same():

@@ -38,5 +38,5 @@ def test_corners_of_the_printed_table():
 
 
 def test_nothing_is_printed_for_other_methods_and_levels():
-    assert paper.printed("psnr", "default", "lena", 5) is None
+    assert paper.printed("psnr", "quick", "lena", 5) is None
     assert paper.printed("psnr", "odct", "lena", 25) is None

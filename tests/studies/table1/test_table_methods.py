@@ -32,7 +32,7 @@ def made(name, folder, threads=1):
 
 def test_the_table_has_the_methods_of_the_paper_and_those_past_it():
     assert tuple(METHODS)[:5] == paper.METHODS
-    past = ("default", "odct-12x12", "separable-12x12", "odct-16x16", "separable-16x16")
+    past = ("groups", "quick", "odct-12x12", "separable-12x12", "odct-16x16", "separable-16x16")
     assert tuple(METHODS)[5:] == past
     assert all(report.label(name) != name for name in METHODS)
 
@@ -43,7 +43,6 @@ def test_the_table_has_the_methods_of_the_paper_and_those_past_it():
         ("unstructured", lambda: sedil.shipped_dictionary("unstructured-8x8")),
         ("odct", lambda: sedil.odct((8, 8), (16, 16))),
         ("separable", lambda: sedil.shipped_dictionary("separable-8x8")),
-        ("default", lambda: None),
         ("odct-12x12", lambda: sedil.odct((12, 12), (24, 24))),
         ("separable-12x12", lambda: sedil.shipped_dictionary("separable-12x12")),
         ("odct-16x16", lambda: sedil.odct((16, 16), (32, 32))),
@@ -56,6 +55,13 @@ def test_dictionaries_go_through_the_denoiser(name, dictionary, noisy, clean, tm
     assert image_quality(result, clean)[0] > image_quality(noisy, clean)[0] + 4
 
 
+@pytest.mark.parametrize(("name", "method"), [("groups", None), ("quick", "quick")])
+def test_methods_of_sedil_are_those_of_the_denoiser(name, method, noisy, clean, tmp_path):
+    result = made(name, tmp_path).ready()(noisy, SIGMA)
+    np.testing.assert_array_equal(result, sedil.denoise(noisy, SIGMA, method=method, threads=1))
+    assert image_quality(result, clean)[0] > image_quality(noisy, clean)[0] + 4
+
+
 def test_threads_are_passed_on(noisy, tmp_path, monkeypatch):
     told = []
     monkeypatch.setattr(sedil, "denoise", lambda *_, **how: told.append(how["threads"]))
@@ -63,7 +69,7 @@ def test_threads_are_passed_on(noisy, tmp_path, monkeypatch):
     assert told == [3, 3, 3]  # twice to warm up
 
 
-@pytest.mark.parametrize("name", ["odct", "default"])
+@pytest.mark.parametrize("name", ["odct", "groups", "quick"])
 def test_denoisers_are_warmed_up_off_the_clock(name, tmp_path, monkeypatch):
     sizes = []
     monkeypatch.setattr(sedil, "denoise", lambda noisy, *_, **__: sizes.append(noisy.shape))

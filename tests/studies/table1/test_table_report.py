@@ -19,7 +19,7 @@ def test_markdown_has_each_cell_with_ours_the_papers_and_the_difference():
     ):
         header, _, *lines = markdown_lines(text, heading)
         assert header == (
-            "| image | sigma | K-SVD | unstructured SeDiL | ODCT | separable SeDiL | BM3D | sedil default |"
+            "| image | sigma | K-SVD | unstructured SeDiL | ODCT | separable SeDiL | BM3D | sedil quick |"
         )
         assert len(lines) == 25
         for line in lines:
@@ -104,3 +104,11 @@ def test_html_has_each_cell():
 
 def test_html_escapes_settings():
     assert "<td>&lt;odct&gt; | 8x8</td>" in report.html(whole_table())
+
+
+def test_the_default_stands_beside_bm3d():
+    text = report.markdown(whole_table((*paper.METHODS, "groups")))
+    header, _, *lines = markdown_lines(text, "sedil beside BM3D")
+    assert "images above BM3D" in header
+    assert len(lines) == 5
+    assert "sedil beside BM3D" not in report.markdown(whole_table())

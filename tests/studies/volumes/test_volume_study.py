@@ -9,8 +9,8 @@ import sedil
 from sedil.cli import app
 from sedil_studies.harness.denoising_rows import DENOISING
 from sedil_studies.volumes import methods
-from sedil_studies.volumes.data import CASES, noisy_volume, read_case, synthetic_case
-from sedil_studies.volumes.filling import FILLINGS
+from sedil_studies.volumes.data import CASES, noisy_volume, read_case, synthetic_case, time_axis_of
+from sedil_studies.volumes.filling import FILLERS, FILLINGS
 from sedil_studies.volumes.methods import Materials, learned_dictionary
 from sedil_studies.volumes.report import markdown
 from sedil_studies.volumes.study import QUICK
@@ -32,10 +32,10 @@ def quick(place):
 def test_quick_run_writes_results_report_and_picture(folder):
     rows = DENOISING.read(folder / "volumes.csv")
     assert {row.image for row in rows} == {"waves"}
-    assert {"slices", "odct", "learned"} <= {row.method for row in rows}
+    assert {"slices", "odct", "learned", "quick", "groups"} <= {row.method for row in rows}
     assert all(row.psnr > 25 and 0 < row.ssim < 1 for row in rows)
     fillings = FILLINGS.read(folder / "volumes-missing.csv")
-    assert len(fillings) == 4
+    assert len(fillings) == 6
     assert all(row.psnr > 25 for row in fillings)
     assert "three factors, learned" in (folder / "volumes.md").read_text()
     with Image.open(folder / "volumes.png") as picture:
@@ -112,3 +112,15 @@ def test_missing_data_is_named(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "volumes"], env={"SEDIL_DATA": ""})
     assert result.exit_code == 1
     assert "volumes/chris_t1.npz, video/runner40.npz and video/traffic48.npz" in result.stderr
+
+
+def test_frames_of_a_clip_lie_along_time(monkeypatch):
+    """Clips are denoised and filled as such, the head as a volume."""
+    told = []
+    monkeypatch.setattr(sedil, "denoise", lambda noisy, *_, **how: told.append(how["time_axis"]))
+    monkeypatch.setattr(sedil, "inpaint", lambda noisy, *_, **how: told.append(how["time_axis"]))
+    for case in CASES:
+        materials = Materials(np.zeros((8, 8, 8)), None, QUICK.recipe, 1, time_axis_of(case))
+        methods.METHODS["groups"](materials).ready()(np.zeros((4, 4, 4)), 20)
+        FILLERS["groups"](materials).ready()(np.zeros((4, 4, 4)), np.ones((4, 4, 4), bool))
+    assert told == [None] * 4 + [0] * 8  # twice each to warm up

@@ -19,7 +19,8 @@ from sedil_studies.peers.packages import BM3D, SPAMS, make_installed
 from sedil_studies.peers.spams_calls import spams_omp_denoise
 
 _SIDE, _ATOMS = 8, 16
-OURS = ("sedil refit, ODCT", "sedil pursuit, ODCT", "sedil refit, separable-8x8", "sedil defaults")
+OURS = ("sedil refit, ODCT", "sedil pursuit, ODCT", "sedil refit, separable-8x8", "sedil quick")
+GROUPS = "sedil"  # as users call it
 _SPAMS, _BM3D = "SPAMS OMP, ODCT", "bm3d"
 _PORTABLE_SIDE = 128  # the portable engine gets the middle of the picture
 
@@ -33,12 +34,13 @@ def run(setting: Setting) -> Findings:
         {"dictionary": odct},
         {"dictionary": odct, "method": "pursuit"},
         {"dictionary": shipped},
-        {},
+        {"method": "quick"},
     ]
     makers: dict[str, Callable[[], Contestant]] = {
         name: partial(_ours, setting, scene, name, **each) for name, each in zip(OURS, options, strict=True)
     }
     makers |= {
+        GROUPS: partial(_ours, setting, scene, GROUPS),
         PORTABLE: partial(_portable, setting, scene, odct),
         _SPAMS: partial(_spams, setting, scene, odct),
         _BM3D: partial(_bm3d, setting, scene),
@@ -56,7 +58,13 @@ def _bars(found: list[Measurement]) -> list[Bar]:
     return [
         *speed_bar("times faster than the pipeline of SPAMS, at no less PSNR", good, spams, 2.5),
         *speed_bar("times faster than bm3d, at no less PSNR than SPAMS", good, bm3d, 10),
+        *speed_bar("times faster than bm3d, at no less PSNR than it", _as_good(found, bm3d), bm3d, 3),
     ]
+
+
+def _as_good(found: list[Measurement], bm3d: list[Measurement]) -> list[Measurement]:
+    goal = max((each.figures["PSNR"] for each in bm3d), default=0.0)
+    return [each for each in named(found, GROUPS) if each.figures["PSNR"] >= goal]
 
 
 def _ours(setting: Setting, scene: Scene, name: str, **options: Any) -> Contestant:
