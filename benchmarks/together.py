@@ -15,13 +15,13 @@ from rows import write_rows
 
 import sedil
 from sedil.image_files.grey_images import read_grey
-from sedil.imaging import denoise
+from sedil.imaging import patch_denoising
 from sedil.imaging.image_dictionaries import Vote, plan_cleaning
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, sums_over_patches
 from sedil.imaging.quality import image_quality
 
 SIDE = 192
-GRAINS = (0.0, denoise._GRAIN, 0.035)
+GRAINS = (0.0, patch_denoising._GRAIN, 0.035)
 OPTIONS = CleaningOptions(None, 5e8, None, PatchCounter(lambda progress: None, 0))
 SHIPPED = {side: sedil.shipped_dictionary(f"separable-{side}x{side}") for side in (8, 12, 16)}
 VOTES = {
@@ -95,8 +95,11 @@ def estimates(noisy: np.ndarray, sigma: float):
         for averaged, estimate in {"patches": by_patch, "results": whole}.items():
             if averaged == "patches" or len(names) > 1:
                 for grain in GRAINS:
-                    denoise._GRAIN = grain
-                    yield (" + ".join(names), averaged, grain), denoise._with_grain(estimate, noisy, sigma)
+                    patch_denoising._GRAIN = grain
+                    yield (
+                        (" + ".join(names), averaged, grain),
+                        patch_denoising._with_grain(estimate, noisy, sigma),
+                    )
 
 
 def weighted_sums(noisy: np.ndarray, vote: Vote, sigma: float) -> tuple:

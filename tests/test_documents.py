@@ -36,7 +36,7 @@ def test_python_of_the_readme_runs(tmp_path, monkeypatch):
     """From the first block to the last; with few patches, as neither atoms nor pictures are looked at."""
     sample = sedil.sample_patches
     monkeypatch.setattr(sedil, "sample_patches", lambda images, shape, n, **more: sample(images, shape, 300))
-    monkeypatch.setattr(sedil, "denoise", partial(sedil.denoise, stride=6))
+    monkeypatch.setattr(sedil, "denoise", partial(sedil.denoise, stride=5))
     monkeypatch.chdir(tmp_path)
     code = blocks(README, "python")
     assert len(code) > 2

@@ -63,9 +63,10 @@ def denoise(
         guess in which alike patches are sought.
     method : {"groups", "quick", "l1", "pursuit"}, optional
         Default: "groups", or "quick" if a dictionary or threshold is given. "quick" finds the atoms of a
-        patch by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's Eq. (34),
-        about 1 dB worse than that, as it shrinks what it keeps; "pursuit" adds atoms until the residual is as
-        large as the noise. In volumes a second pass over small blocks follows "quick" and "pursuit".
+        patch by l1 and their coefficients by least squares, and is 0.3 to 2 dB worse; "l1" is the paper's
+        Eq. (34), about 1 dB worse than that, as it shrinks what it keeps; "pursuit" adds atoms until the
+        residual is as large as the noise. In volumes a second pass over small blocks follows "quick" and
+        "pursuit".
     threshold : float, optional
         Not for "groups". In multiples of sigma. For "quick" and "l1" the l1 penalty: larger removes more
         noise and more detail; default 3.2 for "quick" (3.05 for the ODCT) and 2 for "l1". For "pursuit" the

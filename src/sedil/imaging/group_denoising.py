@@ -34,12 +34,14 @@ class GroupDenoising(NamedTuple):
     settings : GroupSettings
     guide : how the first guess is made in which alike patches are sought
     sigma : standard deviation of the noise
+    luminance : how the first of three channels is cleaned once more, by groups of its own
     """
 
     image_shape: tuple[int, ...]
     settings: GroupSettings
     guide: Guide
     sigma: float
+    luminance: GroupDenoising | None = None
 
     @classmethod
     def plan(
@@ -54,7 +56,11 @@ class GroupDenoising(NamedTuple):
         """For these channels; see `sedil.denoise`."""
         shape = tuple(channels[0].shape)
         settings = group_settings(shape, len(channels), stride, time_axis)
-        return cls(shape, settings, plan_guide(channels[0], sigma, dictionary, is_weak), sigma)
+        guide = plan_guide(channels[0], sigma, dictionary, is_weak)
+        if len(channels) != 3:
+            return cls(shape, settings, guide, sigma)
+        alone = cls.plan(channels[:1], sigma, dictionary, stride, time_axis, is_weak)
+        return cls(shape, settings, guide, sigma, alone)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
@@ -65,12 +71,23 @@ class GroupDenoising(NamedTuple):
             n_patches = n_channels * self.guide.grid.n_patches
         else:
             n_patches = n_guide[self.guide]
-        return n_patches + (n_searches + self.settings.n_passes) * grid.n_patches
+        n_patches += (n_searches + self.settings.n_passes) * grid.n_patches
+        return n_patches + (self.luminance.n_patches(1) if self.luminance else 0)
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
-        """The channels without their noise, all together."""
+        """The channels without their noise.
+
+        Together they tell what the colours are, and luminance alone is better by groups of its own where
+        noise is strong: of the two estimates of it the mean is better than either.
+        """
         xp = array_namespace(channels[0])
-        noisy = xp.stack(list(channels))
+        estimate = self._clean_together(xp.stack(list(channels)), options)
+        cleaned = [estimate[k, ...] for k in range(len(channels))]
+        if self.luminance is not None:
+            cleaned[0] = (cleaned[0] + self.luminance.clean(channels[:1], options)[0]) / 2
+        return cleaned
+
+    def _clean_together(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
         estimate = self._guess(noisy, options)
         for number in range(self.settings.n_passes):
             if number % _MATCH_EVERY == 0:
@@ -81,7 +98,7 @@ class GroupDenoising(NamedTuple):
                 shown = estimate + _FEEDBACK * (noisy - estimate)
                 noise = self._noise_left(noisy, shown)
             estimate = mean_over_groups(shown, groups, noise, options)
-        return [estimate[k, ...] for k in range(len(channels))]
+        return estimate
 
     def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
         xp = array_namespace(noisy)

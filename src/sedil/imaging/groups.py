@@ -54,7 +54,7 @@ _USUAL = {
 # Patches through three channels have three times as many entries: they are smaller, and more of them needed.
 _COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4)
 # A clip, its frames along the first axis: patches are wide and short, as things move from frame to frame.
-_CLIP = GroupSettings((2, 6, 6), (1, 4, 4), (9, 17, 17), 64, n_passes=6)
+_CLIP = GroupSettings((2, 6, 6), (1, 4, 4), (9, 17, 17), 48, n_passes=8)
 
 
 def group_settings(
