@@ -54,10 +54,11 @@ def groups_in_words(
     sides = [side for k, side in enumerate(shape) if channel_axis is None or k != channel_axis % len(shape)]
     plan = GroupDenoising.plan([np.zeros(sides)] * n_channels, _SIGMA, None, None, time_axis, is_weak=False)
     guide = _of_patches(plan.guide.factors) if isinstance(plan.guide, Cleaning) else "their own"
-    return (
-        f"sedil.denoise: {settings_in_words(plan.settings)}, {plan.settings.n_passes} passes; guide {guide}, "
-        f"but the noisy image where noise is weak"
-    )
+    words = f"{settings_in_words(plan.settings)}, {plan.settings.n_passes} passes"
+    if plan.luminance is not None:
+        alone = plan.luminance.settings
+        words += f"; luminance also {settings_in_words(alone)}, {alone.n_passes} passes"
+    return f"sedil.denoise: {words}; guide {guide}, but the noisy image where noise is weak"
 
 
 def settings_in_words(settings: GroupSettings) -> str:
