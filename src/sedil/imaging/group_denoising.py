@@ -66,13 +66,12 @@ class GroupDenoising(NamedTuple):
         """Patches that are worked on, those that groups are sought for among them."""
         grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
         n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
-        n_guide = {"noisy": 0, "groups": 2 * grid.n_patches}
-        if isinstance(self.guide, Cleaning):
-            n_patches = n_channels * self.guide.grid.n_patches
-        else:
-            n_patches = n_guide[self.guide]
-        n_patches += (n_searches + self.settings.n_passes) * grid.n_patches
-        return n_patches + (self.luminance.n_patches(1) if self.luminance else 0)
+        count = (n_searches + self.settings.n_passes) * grid.n_patches
+        if self.guide == "groups":
+            count += 2 * grid.n_patches
+        elif isinstance(self.guide, Cleaning):
+            count += n_channels * self.guide.grid.n_patches
+        return count + (self.luminance.n_patches(1) if self.luminance else 0)
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
         """The channels without their noise.
