@@ -18,7 +18,7 @@ from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
 from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
 
-# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+# Chosen on photographs that are not among the test images (docs/groups.md).
 _MATCH_EVERY = 2  # passes with the same groups
 _FEEDBACK = 0.15  # share of what was removed that the next pass gets back
 _FIRST_LEVEL = 1.2  # of the first pass, in standard deviations of the noise

@@ -18,7 +18,7 @@ from sedil.pretrained import DictionaryLike, as_dictionary, shipped_dictionary
 Guide = Literal["noisy", "groups"] | Cleaning
 
 # Of the shipped dictionaries that of the largest patches is the best guide, with few of them
-# (results/group-guides.csv).
+# (docs/groups.md).
 _NAME: ShippedName = "separable-16x16"
 _SIDE, _STRIDE = 16, 4
 

@@ -19,7 +19,7 @@ from sedil.imaging.patch_averages import CleaningOptions
 from sedil.imaging.patch_inpainting import passes_needed
 from sedil.patch_grid import PatchGrid
 
-# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+# Chosen on photographs that are not among the test images (docs/groups.md).
 _FIRST_LEVEL, _LAST_LEVEL = 0.3, 0.02  # of noise, in standard deviations of the known pixels
 _MATCH_EVERY = 4  # passes with the same groups
 

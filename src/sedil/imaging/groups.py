@@ -21,7 +21,7 @@ from sedil.imaging.patch_averages import CleaningOptions
 from sedil.match_grid import MatchGrid
 from sedil.patch_grid import PatchGrid, require_no_gaps
 
-# Chosen on photographs that are not among the test images (benchmarks/group_settings.py).
+# Chosen on photographs that are not among the test images (docs/groups.md).
 SHRINKAGE = Shrinkage(strength=0.58, smooth_steps=2)
 
 
