@@ -384,6 +384,14 @@ def _is_learner(arguments: Mapping[str, Any], result: Any) -> str | None:
     return None if result.factors is None else _is_dictionary(arguments, result.dictionary)
 
 
+def _are_matches(arguments: Mapping[str, Any], result: Any) -> str | None:
+    """Each patch is the first of its own matches, and these are in order."""
+    if not np.array_equal(result.corners, result.matches[:, 0]):
+        return "a patch is not nearest to itself"
+    in_order = np.isfinite(result.distances).all() and (np.diff(result.distances, axis=1) >= 0).all()
+    return None if in_order else "distances are not in order"
+
+
 def _is_finite_array(arguments: Mapping[str, Any], result: Any) -> str | None:
     return _finite(result) if type(result) is np.ndarray else f"result is a {type(result).__name__}"
 
@@ -510,6 +518,13 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
             common | {"solver": one_of("descent", "fista", "admm"), "mask": mask_for("patches")},
             _are_codes,
             1,
+        ),
+        "match_patches": Recipe(
+            lambda random: sedil.match_patches,
+            {"image": array_of(*_IMAGES), "patch_shape": one_of(1, 2, 3), "n_matches": one_of(1, 2, 3)},
+            imaging | {"window": one_of(2, 3, 5), "stride": _COUNT},
+            _are_matches,
+            2,
         ),
         "estimate_noise": Recipe(
             lambda random: sedil.estimate_noise,

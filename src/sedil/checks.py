@@ -391,8 +391,12 @@ def require_axis(axis: int | None, name: str, shape: Sequence[int]) -> None:
         raise ValueError(f"{name} {axis} does not exist in an image of shape {tuple(shape)}.")
 
 
-def require_time_axis(time_axis: int, shape: Sequence[int]) -> None:
-    """The axis of time of a clip, which has two more."""
+def require_time_axis(time_axis: int | None, method: str, shape: Sequence[int]) -> None:
+    """The axis of time of a clip, which has two more, for groups; or None."""
+    if time_axis is None:
+        return
+    if method != "groups":
+        raise ValueError(f'time_axis is for method="groups", got method={method!r}: leave one of them out.')
     require_axis(time_axis, "time_axis", shape)
     if len(shape) != 3:
         raise ValueError(f"time_axis is for clips of three axes, channels left out, got {len(shape)}.")

@@ -85,7 +85,7 @@ class PatchGrid:
     def flat_indices(self, shape: Sequence[int], box: Box) -> tuple[np.ndarray, np.ndarray]:
         """Where patches begin in a flat array of this shape, (n,), and where their entries lie from there."""
         corners = np.ravel_multi_index(np.ix_(*box), shape).ravel()
-        offsets = np.ravel_multi_index(np.ix_(*map(np.arange, self.patch_shape)), shape).ravel()
+        offsets = flat_offsets(self.patch_shape, shape)
         return corners, offsets
 
     def touching(self, wanted: AnyArray, box: Box) -> AnyArray:
@@ -111,6 +111,15 @@ class PatchGrid:
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
         for number, offset in enumerate(offsets.tolist()):
             pixels[first + offset] += entries[:, number]
+
+
+def flat_offsets(lengths: Sequence[int], shape: Sequence[int]) -> np.ndarray:
+    """Flat indices of the entries of a box at the beginning of an array of this shape.
+
+    A box of fewer axes is one of the first axes, one entry long along the others.
+    """
+    lengths = (*lengths, *(1,) * (len(shape) - len(lengths)))
+    return np.ravel_multi_index(np.ix_(*map(np.arange, lengths)), tuple(shape)).ravel()
 
 
 def require_no_gaps(stride: int, patch_shape: Sequence[int]) -> None:

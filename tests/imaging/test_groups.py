@@ -10,8 +10,10 @@ from sedil.engines.contract import Shrinkage
 from sedil.engines.fused import ENGINE as FUSED
 from sedil.engines.portable import ENGINE as PORTABLE
 from sedil.engines.portable.grouping import shrink
+from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.groups import find_groups, group_settings, mean_over_groups
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
+from sedil.imaging.pixels import split_channels
 from sedil.match_grid import MatchGrid
 from sedil.patch_grid import PatchGrid
 
@@ -233,9 +235,44 @@ def test_colours_that_miss_different_pixels_are_filled_together(rng):
 
 
 def test_progress_ends_where_it_said(rng):
-    seen = []
-    sedil.denoise(100 * rng.random((40, 40)), 30.0, progress=seen.append)
-    assert seen[-1].done == seen[-1].total
+    image = 100 * rng.random((40, 40, 3))
+    hole = np.zeros((40, 40), bool)
+    hole[10:12, 5:9] = True  # most patches get no group
+    for work in (
+        lambda tell: sedil.denoise(image[..., 0], 30.0, progress=tell),
+        lambda tell: sedil.denoise(image, 30.0, channel_axis=-1, progress=tell),
+        lambda tell: sedil.denoise(image[:12, :12], 30.0, channel_axis=-1, progress=tell),
+        lambda tell: sedil.inpaint(image[..., 0], hole, passes=3, progress=tell),
+        lambda tell: sedil.match_patches(image, 4, channel_axis=-1, progress=tell),
+    ):
+        seen = []
+        work(seen.append)
+        assert seen[-1].done == seen[-1].total
+
+
+def test_an_axis_of_time_is_for_groups(rng):
+    clip = 100 * rng.random((8, 20, 20))
+    with pytest.raises(ValueError, match=r'time_axis is for method="groups", got method=.quick.'):
+        sedil.denoise(clip, 20.0, method="quick", time_axis=0)
+    with pytest.raises(ValueError, match=r'time_axis is for method="groups", got method=.quick.'):
+        sedil.inpaint(clip, clip > 90, sedil.odct((4, 4, 4), 6), time_axis=0)
+
+
+def test_luminance_is_the_mean_of_two_estimates(rng):
+    colours = 100 + 20 * rng.standard_normal((40, 42, 3))
+    channels = split_channels(colours.astype(np.float32), -1)
+    plan = GroupDenoising.plan(channels, SIGMA, None, None, None, False)
+    both = plan.clean(channels, options())
+    together = plan._replace(luminance=None).clean(channels, options())
+    alone = GroupDenoising.plan(channels[:1], SIGMA, None, None, None, False).clean(channels[:1], options())
+    assert_allclose(both[0], (together[0] + alone[0]) / 2, atol=1e-4)
+    assert_array_equal(both[1], together[1])
+
+
+def test_a_dictionary_of_any_patches_makes_the_guess(rng):
+    noisy = 100 + 20 * rng.standard_normal((30, 30))
+    for dictionary in (sedil.SeparableDictionary([np.ones((1, 1))] * 2), sedil.odct((7, 7), 9)):
+        assert np.std(sedil.denoise(noisy, SIGMA, dictionary, method="groups")) < 10
 
 
 @pytest.mark.parametrize("engine", ["fused", "portable"])

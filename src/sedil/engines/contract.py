@@ -152,6 +152,7 @@ class Groups(NamedTuple):
     members : (n, n_members), integers
         Where each member of each group begins in that part, flat, without the axis of channels. The patch
         that the group was made for is one of them.
+    n_patches : how many patches the box has, those that got no group among them
     distances : (n, n_members), optional
         Sums of the squared differences of the members from that patch.
     """
@@ -159,6 +160,7 @@ class Groups(NamedTuple):
     patch_shape: tuple[int, ...]
     extent: tuple[slice, ...]
     members: OwnArray
+    n_patches: int
     distances: OwnArray | None = None
 
 

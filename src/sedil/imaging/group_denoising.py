@@ -57,9 +57,9 @@ class GroupDenoising(NamedTuple):
         shape = tuple(channels[0].shape)
         settings = group_settings(shape, len(channels), stride, time_axis)
         guide = plan_guide(channels[0], sigma, dictionary, is_weak)
-        if len(channels) != 3:
-            return cls(shape, settings, guide, sigma)
-        alone = cls.plan(channels[:1], sigma, dictionary, stride, time_axis, is_weak)
+        alone = None
+        if len(channels) == 3:  # the guess is that of all channels
+            alone = cls(shape, group_settings(shape, 1, stride, time_axis), "noisy", sigma)
         return cls(shape, settings, guide, sigma, alone)
 
     def n_patches(self, n_channels: int) -> int:
@@ -71,7 +71,7 @@ class GroupDenoising(NamedTuple):
             count += 2 * grid.n_patches
         elif isinstance(self.guide, Cleaning):
             count += n_channels * self.guide.grid.n_patches
-        return count + (self.luminance.n_patches(1) if self.luminance else 0)
+        return count + (self.luminance.n_patches(0) if self.luminance else 0)
 
     def clean(self, channels: Sequence[AnyArray], options: CleaningOptions) -> list[AnyArray]:
         """The channels without their noise.
@@ -80,14 +80,17 @@ class GroupDenoising(NamedTuple):
         noise is strong: of the two estimates of it the mean is better than either.
         """
         xp = array_namespace(channels[0])
-        estimate = self._clean_together(xp.stack(list(channels)), options)
+        noisy = xp.stack(list(channels))
+        guess = self._guess(noisy, options)
+        estimate = self._clean_in_passes(noisy, guess, options)
         cleaned = [estimate[k, ...] for k in range(len(channels))]
         if self.luminance is not None:
-            cleaned[0] = (cleaned[0] + self.luminance.clean(channels[:1], options)[0]) / 2
+            alone = self.luminance._clean_in_passes(noisy[:1, ...], guess[:1, ...], options)
+            cleaned[0] = (cleaned[0] + alone[0, ...]) / 2
         return cleaned
 
-    def _clean_together(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
-        estimate = self._guess(noisy, options)
+    def _clean_in_passes(self, noisy: AnyArray, estimate: AnyArray, options: CleaningOptions) -> AnyArray:
+        """Channels without their noise, all together; `estimate` is a first guess."""
         for number in range(self.settings.n_passes):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(estimate, self.settings, options)

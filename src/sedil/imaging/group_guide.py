@@ -26,7 +26,7 @@ _SIDE, _STRIDE = 16, 4
 def plan_guide(channel: Array, sigma: float, dictionary: DictionaryLike | None, is_weak: bool) -> Guide:
     """What suits channels like this one, with noise that is weak beside what they hold, or not."""
     if dictionary is not None:
-        return plan_cleaning(Vote(as_dictionary(dictionary)), channel, "refit", sigma, None, 2)
+        return plan_cleaning(Vote(as_dictionary(dictionary), 2), channel, "refit", sigma, None, 1)
     if is_weak:
         return "noisy"
     if channel.ndim != 2 or min(channel.shape) < _SIDE:

@@ -29,21 +29,25 @@ class GroupFilling(NamedTuple):
 
     Attributes
     ----------
+    image_shape : tuple of int, of a channel
     settings : GroupSettings
-    n_passes : how often the image is cleaned
-    n_patches : patches that are worked on at most, those that groups are sought for among them
     """
 
+    image_shape: tuple[int, ...]
     settings: GroupSettings
-    n_passes: int
-    n_patches: int
 
     @classmethod
     def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
         """For channels with these missing pixels; by default as many passes as the widest holes need."""
         count = max(map(passes_needed, masks)) if n_passes is None else n_passes
-        grid = PatchGrid(masks[0].shape, settings.patch_shape, settings.strides)
-        return cls(settings, count, grid.n_patches * (count + -(-count // _MATCH_EVERY)))
+        return cls(tuple(masks[0].shape), settings._replace(n_passes=count))
+
+    @property
+    def n_patches(self) -> int:
+        """Patches that are worked on, those that groups are sought for among them."""
+        grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
+        n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
+        return (n_searches + self.settings.n_passes) * grid.n_patches
 
     def fill(
         self,
@@ -74,7 +78,9 @@ class GroupFilling(NamedTuple):
         known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
         contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
-        for number, level in enumerate(np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.n_passes).tolist()):
+        for number, level in enumerate(
+            np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.settings.n_passes).tolist()
+        ):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(filled, self.settings, options, wanted)
             noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)

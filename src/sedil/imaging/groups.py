@@ -94,7 +94,7 @@ def find_groups(
     found = []
     for groups in parallel_map(match, grid.grid.boxes(plan.patches_per_box), plan.n_threads):
         found.append(groups._replace(distances=None))  # which would take as much memory again
-        options.counter.add(groups.members.shape[0])
+        options.counter.add(groups.n_patches)
     return found
 
 

@@ -137,7 +137,7 @@ def _find(grid: MatchGrid, image: Array, n_matches: int, options: CleaningOption
     found = []
     for box, groups in zip(boxes, parallel_map(match, boxes, plan.n_threads), strict=True):
         found.append(_sorted_matches(box, groups))
-        options.counter.add(groups.members.shape[0])
+        options.counter.add(groups.n_patches)
     corners, matches, distances = map(np.concatenate, zip(*found, strict=True))
     order = np.lexsort(corners.T[::-1])  # of the image, where boxes have their own
     return PatchMatches(corners[order], matches[order], distances[order])

@@ -15,7 +15,7 @@ from sedil.engines.fused.kernels.shrinking import GroupBox, GroupMemory, clean_e
 from sedil.engines.fused.kernels.vectors import LANES
 from sedil.engines.threads import thread_count
 from sedil.match_grid import MatchGrid
-from sedil.patch_grid import Box
+from sedil.patch_grid import Box, flat_offsets
 
 # Groups of a box: more of them share its border, fewer keep all threads busy.
 _GROUPS_PER_BOX = 1024
@@ -33,11 +33,12 @@ def match_box(
     extent = grid.reach(box)
     pixels = image[(slice(None), *extent)]
     corners, begins = grid.flat_indices(box)
+    n_patches = len(corners)
     if wanted is not None:
         touched = grid.grid.touching(wanted, box)
         corners, begins = corners[touched], begins[touched]
     windows = Windows(
-        _flat_offsets(grid.window[:-1], pixels.shape[1:]),
+        flat_offsets(grid.window[:-1], pixels.shape[1:]),
         grid.window[-1],
         _entries(grid.grid.patch_shape, pixels.shape),
     )
@@ -46,14 +47,14 @@ def match_box(
     padded = np.concatenate([pixels.ravel(), np.zeros(LANES, np.float32)])
     with announced("match patches"):
         find_nearest(padded, windows, corners, begins, distance_rows(windows), members, found)
-    return Groups(grid.grid.patch_shape, extent, members, found)
+    return Groups(grid.grid.patch_shape, extent, members, n_patches, found)
 
 
 def clean_groups(groups: Groups, image: np.ndarray, noise: np.ndarray, shrinkage: Shrinkage) -> BoxSums:
     """Sums over the cleaned members of all groups."""
     pixels = image[(slice(None), *groups.extent)]
     entries = _entries(groups.patch_shape, pixels.shape)
-    n_groups, n_members = groups.members.shape
+    n_members = groups.members.shape[1]
     total, count = np.zeros(pixels.size, np.float32), np.zeros(prod(pixels.shape[1:]), np.float32)
     box = GroupBox(pixels.ravel(), total, count, noise[groups.extent].ravel(), groups.members, entries)
     memory = GroupMemory.create(n_members, len(entries))
@@ -61,15 +62,9 @@ def clean_groups(groups: Groups, image: np.ndarray, noise: np.ndarray, shrinkage
     with announced("clean groups"):
         clean_each_group(box, memory, strength, shrinkage.smooth_steps)
     weight = window_sums(count.reshape(pixels.shape[1:]), groups.patch_shape, forwards=True)
-    return BoxSums(groups.extent, total.reshape(pixels.shape), weight, n_groups)
+    return BoxSums(groups.extent, total.reshape(pixels.shape), weight, groups.n_patches)
 
 
 def _entries(patch_shape: Sequence[int], shape: Sequence[int]) -> np.ndarray:
     """Where the entries of a patch lie in a flat array (channels, *shape)."""
-    return _flat_offsets((shape[0], *patch_shape), shape)
-
-
-def _flat_offsets(lengths: Sequence[int], shape: Sequence[int]) -> np.ndarray:
-    """Flat indices of a box at the beginning of an array; the box may have fewer axes, the first ones."""
-    lengths = (*lengths, *(1,) * (len(shape) - len(lengths)))
-    return np.ravel_multi_index(np.ix_(*map(np.arange, lengths)), tuple(shape)).ravel()
+    return flat_offsets((shape[0], *patch_shape), shape)

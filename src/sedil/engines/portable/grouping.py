@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from math import prod, sqrt
 from typing import Any
@@ -15,7 +14,7 @@ from sedil.arrays import AnyArray, Array, add_at, to_numpy, window_sums, zeros_o
 from sedil.engines.contract import BoxPlan, BoxSums, Groups, Shrinkage
 from sedil.engines.threads import threads_beside
 from sedil.match_grid import MatchGrid
-from sedil.patch_grid import Box
+from sedil.patch_grid import Box, flat_offsets
 
 # Thresholds lower than this, in energies of a group times what is rounded, are lost in inverting its matrix.
 PRECISION = 160
@@ -38,13 +37,14 @@ def match_box(grid: MatchGrid, image: Array, n_members: int, box: Box, wanted: A
     xp, device = array_namespace(image), device_of(image)
     extent = grid.reach(box)
     corners, begins = grid.flat_indices(box)
+    n_patches = len(corners)
     if wanted is not None:
         touched = to_numpy(grid.grid.touching(wanted, box))
         corners, begins = corners[touched], begins[touched]
     pixels = image[(slice(None), *extent)]
     shape = tuple(pixels.shape[1:])
     distances = _distances(grid, pixels, corners, begins)
-    candidates = xp.asarray(begins[:, None] + _offsets(grid.window, shape), device=device)
+    candidates = xp.asarray(begins[:, None] + flat_offsets(grid.window, shape), device=device)
     # A patch is nearest to itself, also where others are equal to it.
     itself = candidates == xp.asarray(corners, device=device)[:, None]
     distances = xp.where(itself, xp.asarray(-1.0, dtype=distances.dtype, device=device), distances)
@@ -54,6 +54,7 @@ def match_box(grid: MatchGrid, image: Array, n_members: int, box: Box, wanted: A
         grid.grid.patch_shape,
         extent,
         xp.take_along_axis(candidates, nearest, axis=1),
+        n_patches,
         xp.clip(distances, min=0.0),
     )
 
@@ -63,7 +64,7 @@ def _distances(grid: MatchGrid, pixels: Array, corners: np.ndarray, begins: np.n
     xp, device = array_namespace(pixels), device_of(pixels)
     shape, patch_shape = tuple(pixels.shape[1:]), grid.grid.patch_shape
     around = tuple(length + patch - 1 for length, patch in zip(grid.window, patch_shape, strict=True))
-    index = xp.asarray((begins[:, None] + _offsets(around, shape)).ravel(), device=device)
+    index = xp.asarray((begins[:, None] + flat_offsets(around, shape)).ravel(), device=device)
     total = xp.zeros((len(corners), *grid.window), dtype=pixels.dtype, device=device)
     for channel in range(pixels.shape[0]):
         flat = xp.reshape(pixels[channel, ...], (-1,))
@@ -81,7 +82,7 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
     xp, device = array_namespace(image), device_of(image)
     pixels = image[(slice(None), *groups.extent)]
     n, n_members = groups.members.shape
-    offsets = _offsets((pixels.shape[0], *groups.patch_shape), tuple(pixels.shape))
+    offsets = flat_offsets((pixels.shape[0], *groups.patch_shape), tuple(pixels.shape))
     index = groups.members[:, :, None] + xp.asarray(offsets, device=device)
     index = xp.reshape(index, (-1,))
     flat = xp.reshape(pixels, (-1,))
@@ -93,7 +94,8 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
     add_at(total, index, xp.reshape(cleaned, (-1,)))
     members = xp.reshape(groups.members, (-1,))
     add_at(count, members, xp.ones(members.shape[0], dtype=count.dtype, device=device))
-    return BoxSums(groups.extent, total, window_sums(count, groups.patch_shape, forwards=True), n)
+    weight = window_sums(count, groups.patch_shape, forwards=True)
+    return BoxSums(groups.extent, total, weight, groups.n_patches)
 
 
 def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
@@ -128,8 +130,3 @@ def _least_threshold(energies: Array) -> Any:
     xp = array_namespace(energies)
     limits = xp.finfo(energies.dtype)
     return xp.clip(PRECISION * limits.eps * energies, min=limits.smallest_normal**0.5)
-
-
-def _offsets(lengths: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
-    """Flat indices of the entries of a box at the beginning of an array."""
-    return np.ravel_multi_index(np.ix_(*map(np.arange, lengths)), shape).ravel()

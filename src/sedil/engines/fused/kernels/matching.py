@@ -28,14 +28,9 @@ class Windows(NamedTuple):
     entries: np.ndarray
 
 
-def padded(length: int) -> int:
-    """The next multiple of a vector's lanes."""
-    return -(-length // LANES) * LANES
-
-
 def distance_rows(windows: Windows) -> np.ndarray:
     """Memory for the distances of a window; rows are padded, so that each is made of whole vectors."""
-    return aligned_zeros((len(windows.rows), padded(windows.width)))
+    return aligned_zeros((len(windows.rows), -(-windows.width // LANES) * LANES))
 
 
 @takes(

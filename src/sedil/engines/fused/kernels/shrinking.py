@@ -9,13 +9,18 @@ import numpy as np
 from sedil.engines.fused.kernels.blocks import multiply
 from sedil.engines.fused.kernels.compilation import inner, kernel
 from sedil.engines.fused.kernels.entrance import takes
-from sedil.engines.fused.kernels.matching import padded
+from sedil.engines.fused.kernels.tiles import COLUMNS
 from sedil.engines.fused.kernels.vectors import address, aligned_zeros
 from sedil.engines.portable.grouping import PRECISION
 
 _PIVOTS = 8  # as many rows as a tile has
 _PRECISION = np.float32(PRECISION * np.finfo(np.float32).eps)
 _LEAST = np.float32(np.finfo(np.float32).smallest_normal ** 0.5)
+
+
+def padded(length: int) -> int:
+    """The next multiple of the columns of a tile, as products are made of whole tiles."""
+    return -(-length // COLUMNS) * COLUMNS
 
 
 class GroupMemory(NamedTuple):
