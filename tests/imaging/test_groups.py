@@ -217,7 +217,7 @@ def test_more_known_pixels_are_never_worse(method, rng):
     assert errors == sorted(errors, reverse=True)
 
 
-@pytest.mark.parametrize("shape", [(60,), (30, 31), (9, 10, 11), (5, 6, 5, 6)])
+@pytest.mark.parametrize("shape", [(60,), (30, 31), (3, 20), (1, 5), (9, 10, 11), (5, 6, 5, 6)])
 def test_known_pixels_stay_in_all_numbers_of_axes(shape, rng):
     image = 100 * rng.random(shape)
     mask = rng.random(shape) < 0.4
@@ -290,6 +290,12 @@ def test_matches_are_the_nearest_in_order(engine, scale, rng):
         every = [(y, x) for y in range(begin[0], begin[0] + 7) for x in range(begin[1], begin[1] + 7)]
         others = sorted(np.linalg.norm(image[y : y + 3, x : x + 4] - patches[0]) for y, x in every)
         assert_allclose(distances, others[:6], rtol=1e-5)
+
+
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+def test_a_patch_is_its_own_first_match_also_among_equals(engine):
+    found = sedil.match_patches(np.zeros((9, 8)), 3, 4, window=5, engine=engine)
+    assert_array_equal(found.corners, found.matches[:, 0])
 
 
 @pytest.mark.parametrize(

@@ -153,8 +153,9 @@ def inpaint(
 def _dictionaries(
     dictionary: DictionaryLike | None, method: str | None, shape: tuple[int, ...]
 ) -> list[SeparableDictionary]:
-    """The one that is given, else the shipped ones; groups do without where there are none."""
-    if dictionary is None and method in (None, "groups") and len(shape) not in (2, 3):
+    """The one that is given, else the shipped ones; groups do without where there are none that fit."""
+    none_fits = len(shape) not in (2, 3) or (len(shape) == 2 and min(shape) < 8)
+    if dictionary is None and method in (None, "groups") and none_fits:
         return []
     return [vote.dictionary for vote in given_votes(dictionary) or learned_votes(shape)]
 

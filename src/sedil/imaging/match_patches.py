@@ -144,15 +144,14 @@ def _find(grid: MatchGrid, image: Array, n_matches: int, options: CleaningOption
 
 
 def _sorted_matches(box: Box, groups: Groups) -> PatchMatches:
-    """The nearest first, and of equals the first in the image."""
-    found: Any = groups.distances
-    members, squares = to_numpy(groups.members), to_numpy(found)
-    order = np.lexsort((members, squares))
-    members, squares = (np.take_along_axis(each, order, axis=1) for each in (members, squares))
+    """The patch itself first, then the nearest, and of equals the first in the image."""
     shape = [part.stop - part.start for part in groups.extent]
     begin = np.array([part.start for part in groups.extent])
-    return PatchMatches(
-        np.stack([each.ravel() for each in np.meshgrid(*box, indexing="ij")], axis=-1),
-        begin + np.stack(np.unravel_index(members, shape), axis=-1),
-        np.sqrt(squares, dtype=np.float64),
-    )
+    corners = np.stack([each.ravel() for each in np.meshgrid(*box, indexing="ij")], axis=-1)
+    itself = np.ravel_multi_index(tuple((corners - begin).T), shape)[:, None]
+    found: Any = groups.distances
+    members, squares = to_numpy(groups.members), to_numpy(found)
+    order = np.lexsort((members, np.where(members == itself, -1, squares)))
+    members, squares = (np.take_along_axis(each, order, axis=1) for each in (members, squares))
+    matches = begin + np.stack(np.unravel_index(members, shape), axis=-1)
+    return PatchMatches(corners, matches, np.sqrt(squares, dtype=np.float64))
