@@ -114,7 +114,7 @@ def test_black_mask_leaves_the_picture_as_it_is():
         (["in.png", "mask.png", "out.xyz"], ".xyz is not a picture format"),
         (["in.png", "mask.png", "no/out.png"], "the folder no does not exist"),
         (["in.png", "mask.png", "out.png", "-d", "separable-9x9"], "separable-9x9"),
-        (["tiny.png", "tinymask.png", "out.png"], "is smaller than a patch of shape"),
+        (["tiny.png", "tinymask.png", "out.png", "--method", "quick"], "is smaller than a patch of shape"),
     ],
 )
 def test_mistakes_are_answered_before_any_work(folder, arguments, message):
