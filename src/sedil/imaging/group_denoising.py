@@ -99,7 +99,7 @@ class GroupDenoising(NamedTuple):
             else:
                 shown = estimate + _FEEDBACK * (noisy - estimate)
                 noise = self._noise_left(noisy, shown)
-            estimate = mean_over_groups(shown, groups, noise, options)
+            estimate = mean_over_groups(shown, groups, noise, self.settings.shrinkage, options)
         return estimate
 
     def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
@@ -108,7 +108,8 @@ class GroupDenoising(NamedTuple):
             return noisy
         if self.guide == "groups":
             groups = find_groups(noisy, self.settings, options)
-            return mean_over_groups(noisy, groups, self._noise_at_first(noisy), options)
+            noise = self._noise_at_first(noisy)
+            return mean_over_groups(noisy, groups, noise, self.settings.shrinkage, options)
         return xp.stack(
             [mean_over_patches(noisy[k, ...], [self.guide], options) for k in range(noisy.shape[0])]
         )

@@ -84,6 +84,6 @@ class GroupFilling(NamedTuple):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(filled, self.settings, options, wanted)
             noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)
-            estimate = mean_over_groups(filled, groups, noise, options)
+            estimate = mean_over_groups(filled, groups, noise, self.settings.shrinkage, options)
             filled = xp.where(missing, estimate, known)
         return [filled[k, ...] for k in range(filled.shape[0])]

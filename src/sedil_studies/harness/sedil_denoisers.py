@@ -13,7 +13,7 @@ from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.groups import SHRINKAGE, GroupSettings
+from sedil.imaging.groups import GroupSettings
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
@@ -63,11 +63,13 @@ def groups_in_words(
 
 def settings_in_words(settings: GroupSettings) -> str:
     """How groups are made and shrunk, the number of passes left out."""
-    return (
+    strength, mean_strength, smooth_steps = settings.shrinkage
+    words = (
         f"groups of {settings.n_members} patches of {format_shape(settings.patch_shape)}, stride "
-        f"{format_shape(settings.strides)}, window {format_shape(settings.window)}, strength "
-        f"{SHRINKAGE.strength:g}, smooth steps {SHRINKAGE.smooth_steps}"
+        f"{format_shape(settings.strides)}, window {format_shape(settings.window)}, strength {strength:g}, "
+        f"smooth steps {smooth_steps}"
     )
+    return f"{words}, mean strength {mean_strength:g}" if mean_strength else words
 
 
 def _of_patches(factors: Sequence[Any]) -> str:
