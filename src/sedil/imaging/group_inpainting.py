@@ -20,8 +20,9 @@ from sedil.imaging.patch_inpainting import passes_needed
 from sedil.patch_grid import PatchGrid
 
 # Chosen on photographs that are not among the test images (docs/groups.md).
-_FIRST_LEVEL, _LAST_LEVEL = 0.3, 0.02  # of noise, in standard deviations of the known pixels
-_MATCH_EVERY = 4  # passes with the same groups
+LEVELS = 0.3, 0.035  # of noise in the first and the last pass, in standard deviations of the known pixels
+_MATCH_EVERY = 8  # passes with the same groups
+_SHARE_OF_PASSES = 0.75  # of those that single patches need
 
 
 class GroupFilling(NamedTuple):
@@ -39,7 +40,7 @@ class GroupFilling(NamedTuple):
     @classmethod
     def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
         """For channels with these missing pixels; by default as many passes as the widest holes need."""
-        count = max(map(passes_needed, masks)) if n_passes is None else n_passes
+        count = n_passes or round(_SHARE_OF_PASSES * max(map(passes_needed, masks)))
         return cls(tuple(masks[0].shape), settings._replace(n_passes=count))
 
     @property
@@ -78,9 +79,7 @@ class GroupFilling(NamedTuple):
         known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
         contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
-        for number, level in enumerate(
-            np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.settings.n_passes).tolist()
-        ):
+        for number, level in enumerate(np.geomspace(*LEVELS, self.settings.n_passes).tolist()):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(filled, self.settings, options, wanted)
             noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)

@@ -13,7 +13,8 @@ from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.groups import GroupSettings
+from sedil.imaging.group_inpainting import LEVELS
+from sedil.imaging.groups import GroupSettings, group_settings
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
@@ -59,6 +60,13 @@ def groups_in_words(
         alone = plan.luminance.settings
         words += f"; luminance also {settings_in_words(alone)}, {alone.n_passes} passes"
     return f"sedil.denoise: {words}; guide {guide}, but the noisy image where noise is weak"
+
+
+def filling_in_words(n_axes: int, time_axis: int | None = None) -> str:
+    """The settings of groups that fill missing pixels; images of any size have the same."""
+    settings = group_settings((_SIDE,) * n_axes, time_axis=time_axis)
+    first, last = LEVELS
+    return f"sedil.inpaint: {settings_in_words(settings)}, levels {first:g} to {last:g}; first guess quick"
 
 
 def settings_in_words(settings: GroupSettings) -> str:
