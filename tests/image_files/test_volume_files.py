@@ -123,9 +123,11 @@ def test_nifti_whose_size_overflows_is_refused_without_a_warning(nibabel, tmp_pa
     content = bytearray(path.read_bytes())
     content[168:176] = np.int64(2**63 - 1).tobytes()  # vox_offset
     path.write_bytes(content)
-    with warnings.catch_warnings(record=True, action="always") as told:
-        with pytest.raises(ImageFileError, match="cannot be read"):
-            read_volume(path)
+    with (
+        warnings.catch_warnings(record=True, action="always") as told,
+        pytest.raises(ImageFileError, match="cannot be read"),
+    ):
+        read_volume(path)
     assert not told
 
 
