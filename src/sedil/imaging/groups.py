@@ -24,8 +24,7 @@ from sedil.patch_grid import PatchGrid, require_no_gaps
 # Chosen on photographs that are not among the test images (docs/groups.md). In pictures mean members are
 # shrunk too: flat regions hold no stripes then. Volumes and clips would lose up to 0.1 dB by it.
 _SHRINKAGE = Shrinkage(strength=0.58, mean_strength=0.0, smooth_steps=2)
-_IN_COLOUR = _SHRINKAGE._replace(mean_strength=1.0)
-_IN_GREY = _IN_COLOUR._replace(strength=0.54)
+_IN_PICTURES = _SHRINKAGE._replace(mean_strength=1.0)
 
 
 class GroupSettings(NamedTuple):
@@ -52,12 +51,12 @@ class GroupSettings(NamedTuple):
 # By the number of axes: with more of them patches are shorter, and have about as many entries.
 _USUAL = {
     1: GroupSettings((16,), (4,), (201,), 32, n_passes=4),
-    2: GroupSettings((6, 6), (4, 4), (39, 39), 64, n_passes=4, shrinkage=_IN_GREY),
+    2: GroupSettings((6, 6), (4, 4), (39, 39), 64, n_passes=4, shrinkage=_IN_PICTURES),
     3: GroupSettings((4, 4, 4), (2, 2, 2), (11, 11, 11), 32, n_passes=5),
     4: GroupSettings((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32, n_passes=4),
 }
 # Patches through three channels have three times as many entries: they are smaller, and more of them needed.
-_COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4, shrinkage=_IN_COLOUR)
+_COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4, shrinkage=_IN_PICTURES)
 # A clip, its frames along the first axis: patches are wide and short, as things move from frame to frame.
 _CLIP = GroupSettings((2, 6, 6), (1, 4, 4), (9, 17, 17), 48, n_passes=8)
 
