@@ -131,6 +131,20 @@ def test_nifti_whose_size_overflows_is_refused_without_a_warning(nibabel, tmp_pa
     assert not told
 
 
+def test_tiff_whose_pages_lead_round_in_a_circle_is_refused(tmp_path, values):
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, values, contiguous=False, metadata=None)
+    with tifffile.TiffFile(path) as file:
+        second, last = file.pages[1].offset, file.pages[-1]
+        end = last.offset + 2 + 12 * len(last.tags)
+    content = bytearray(path.read_bytes())
+    content[end : end + 4] = second.to_bytes(4, "little")
+    path.write_bytes(content)
+    assert not is_volume(path)  # what is wrong with it the reader of pictures says
+    with pytest.raises(ImageFileError, match=r"its pages lead round in a circle"):
+        read_volume(path)
+
+
 def test_nifti_of_two_compressed_files_has_the_same_bytes(nibabel, tmp_path, values):
     nifti(nibabel, tmp_path / "a.nii.gz", values)
     volume = read_volume(tmp_path / "a.nii.gz")
