@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
 import sedil
 from sedil import checks
@@ -189,9 +190,17 @@ def _result(
     }
     return LearningResult(
         learned_dictionary(learner.factors, dtype, info),
-        in_precision(learner.codes, dtype),
+        _codes_in(dtype, learner.codes),
         learner.history,
         reason,
         weights,
         learner.objective.n_evaluations,
     )
+
+
+def _codes_in(dtype: Precision, codes: Array) -> Array:
+    """Codes in the precision of the patches, or as they are where it cannot hold them."""
+    with np.errstate(over="ignore"):
+        narrowed = in_precision(codes, dtype)
+    xp = array_namespace(narrowed)
+    return narrowed if bool(xp.all(xp.isfinite(narrowed))) else codes
