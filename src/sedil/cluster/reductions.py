@@ -1,0 +1,79 @@
+"""What all chunks of an array have in common: small results of each, merged in a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_AT_A_TIME = 16
+
+
+def merged(blocks: Any, merge: Callable[[Sequence[Any]], Any]) -> Any:
+    """One result of all blocks of a Dask array, whatever these are, as a Delayed."""
+    from dask import delayed
+
+    parts = blocks.to_delayed(optimize_graph=False).ravel().tolist()
+    together = delayed(merge)
+    while len(parts) > 1:
+        parts = [together(parts[first : first + _AT_A_TIME]) for first in range(0, len(parts), _AT_A_TIME)]
+    return parts[0]
+
+
+def again(array: Any, after: Any) -> Any:
+    """The same array, made anew once `after` is known: to keep it meanwhile could take all memory."""
+    from dask.graph_manipulation import bind
+
+    return bind(array, after)
+
+
+class Moments(NamedTuple):
+    """Of numbers: how many, their mean, the sum of their squared distances from it, and the largest size."""
+
+    count: int
+    mean: float
+    squares: float
+    largest: float
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> Moments:
+        """Of all values, in float64."""
+        if not values.size:
+            return cls(0, 0.0, 0.0, 0.0)
+        mean = float(np.sum(values, dtype=np.float64)) / values.size
+        distance = values.astype(np.float64) - mean
+        largest = max(float(values.max()), -float(values.min()))
+        return cls(values.size, mean, float(np.sum(distance * distance)), largest)
+
+    @property
+    def variance(self) -> float:
+        """Mean squared distance from the mean."""
+        return self.squares / self.count
+
+
+def merged_moments(parts: Sequence[Sequence[Moments]]) -> list[Moments]:
+    """Channel by channel, those of all parts together."""
+    return [_together(own) for own in zip(*parts, strict=True)]
+
+
+def _together(parts: Sequence[Moments]) -> Moments:
+    count = sum(part.count for part in parts)
+    if not count:
+        return parts[0]
+    mean = sum(part.count * part.mean for part in parts) / count
+    squares = sum(part.squares + part.count * (part.mean - mean) ** 2 for part in parts)
+    return Moments(count, mean, squares, max(part.largest for part in parts))
+
+
+class Extremes(NamedTuple):
+    """Least and largest of some numbers, of type int for integers; None if there are none."""
+
+    low: float
+    high: float
+
+
+def merged_extremes(parts: Sequence[Extremes | None]) -> Extremes | None:
+    """Of all numbers together."""
+    there = [part for part in parts if part is not None]
+    return Extremes(min(p.low for p in there), max(p.high for p in there)) if there else None
