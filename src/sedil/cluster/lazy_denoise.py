@@ -107,7 +107,6 @@ _ANY_NOISE = Noise(Units(), 1.0, 0.5)
 def lazy_denoise(image: Any, sigma: Any, how: HowToDenoise, channel_axis: int | None) -> Any:
     """See `sedil.denoise`; `image` is checked by `as_lazy_image`."""
     first = channels_first(image, channel_axis)
-    given = first.chunks
     steps = _group_steps(how) if how.coding is None else _patch_steps(how)
     halos = list(steps.values())
     if sigma is None:
@@ -122,7 +121,7 @@ def lazy_denoise(image: Any, sigma: Any, how: HowToDenoise, channel_axis: int | 
     work = _Work(noisy, {"noise": noise, "how": how}, steps)
     clean = work.by_groups() if how.coding is None else work.by_patches(moments)
     result = _map(_end, clean, image.dtype, noise=noise, type_=image.dtype)
-    return channels_back(result.rechunk(given), channel_axis)
+    return channels_back(result, channel_axis).rechunk(image.chunks)
 
 
 def _lazy_noise(first: Any, sigma: Any, how: HowToDenoise) -> Any:

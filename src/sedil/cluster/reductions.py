@@ -54,10 +54,11 @@ class Moments(NamedTuple):
 
 def merged_moments(parts: Sequence[Sequence[Moments]]) -> list[Moments]:
     """Channel by channel, those of all parts together."""
-    return [_together(own) for own in zip(*parts, strict=True)]
+    return [moments_together(own) for own in zip(*parts, strict=True)]
 
 
-def _together(parts: Sequence[Moments]) -> Moments:
+def moments_together(parts: Sequence[Moments]) -> Moments:
+    """Of the numbers of all parts."""
     count = sum(part.count for part in parts)
     if not count:
         return parts[0]

@@ -56,6 +56,7 @@ class GroupFilling(NamedTuple):
         guess: Sequence[AnyArray],
         sigma: float,
         options: CleaningOptions,
+        contrast: float | None = None,
     ) -> list[AnyArray]:
         """Fill the missing pixels of channels with what their groups have in common. Paper: Eq. (35).
 
@@ -68,6 +69,8 @@ class GroupFilling(NamedTuple):
         sigma : float
             Noise of the known pixels: no pass removes less.
         options : CleaningOptions
+        contrast : float, optional
+            Standard deviation of the known pixels; of the whole image, if `channels` are parts of one.
 
         Returns
         -------
@@ -76,7 +79,8 @@ class GroupFilling(NamedTuple):
         """
         xp = array_namespace(channels[0])
         known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
-        contrast = sqrt(variance(known[~missing]))
+        if contrast is None:
+            contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
         for number, level in enumerate(
             np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.settings.n_passes).tolist()
