@@ -34,10 +34,15 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
-    with (
-        dask.config.set(_PATIENT),
-        LocalCluster(n_workers=thread_count(threads), threads_per_worker=1, processes=True, **quiet) as local,
-        Client(local) as client,
-    ):
+    with dask.config.set(_PATIENT), _own_workers(LocalCluster, threads) as local, Client(local) as client:
         yield client
+
+
+def _own_workers(local_cluster: Any, threads: int | None) -> Any:
+    """Processes of this machine, one for each thread that is wanted."""
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
+    n_workers = thread_count(threads)
+    try:
+        return local_cluster(n_workers=n_workers, threads_per_worker=1, processes=True, **quiet)
+    except RuntimeError as error:
+        raise OSError(f"{n_workers} processes to work in could not be started: {error}") from error

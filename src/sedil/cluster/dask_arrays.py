@@ -7,6 +7,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_dask_array
 
 from sedil import checks
 
@@ -65,3 +66,12 @@ def _require_plain_blocks(array: Any, name: str) -> None:
         raise TypeError(
             f"{name} has blocks of the kind {type(array._meta).__name__}, not plain arrays of NumPy."
         )
+
+
+def in_memory(array: Any, name: str, remedy: str) -> Any:
+    """A Dask array as one of NumPy, if it fits into the memory; all else as it is."""
+    if not is_dask_array(array):
+        return array
+    require_known_chunks(array, name)
+    checks.require_memory(array.nbytes, name, remedy)
+    return np.asarray(array.compute())

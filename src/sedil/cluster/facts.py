@@ -11,6 +11,7 @@ import numpy as np
 from sedil.checks import require_finite
 from sedil.choices import Precision
 from sedil.cluster.dask_arrays import dask_array
+from sedil.cluster.parts import map_blocks
 from sedil.cluster.reductions import Extremes, Moments, merged, merged_extremes, merged_moments
 from sedil.imaging.pixels import Units, extremes, join_channels, split_channels
 
@@ -36,13 +37,10 @@ class Scale(NamedTuple):
 
 
 def lazy_scale(first: Any, dtype: Precision, missing: Any = None) -> Any:
-    """Of an image (channels, *shape), or what is not missing of it, as a Delayed."""
-    from dask import delayed
-
+    """Of an image (channels, *shape), or what is not missing of it; see `merged`."""
     given = [first] if missing is None else [first, missing]
-    meta = np.empty((0,) * first.ndim, object)
-    blocks = dask_array().map_blocks(_extremes_of, *given, dtype=object, meta=meta)
-    return delayed(_scale_of)(merged(blocks, merged_extremes), first.dtype, dtype)
+    blocks = map_blocks(_extremes_of, given, object, {})
+    return merged(blocks, merged_extremes, partial(_scale_of, own=first.dtype, dtype=dtype))
 
 
 def _extremes_of(block: np.ndarray, missing: np.ndarray | None = None) -> Extremes | None:
@@ -64,25 +62,13 @@ def _scale_of(found: Extremes | None, own: Any, dtype: Precision) -> Scale:
     return Scale(units, float(high - low), float(max(abs(low), abs(high))))
 
 
-def lazy_channels(first: Any, scale: Any, dtype: Precision, rotate: bool, missing: Any = None) -> Any:
-    """The numbers that are computed on, (channels, *shape), colours rotated if wanted.
-
-    Where pixels are missing there are zeros.
-    """
-    given = [first] if missing is None else [first, missing]
-    return dask_array().map_blocks(
-        partial(_channels_of, precision=dtype, rotate=rotate),
-        *given,
-        scale=scale,
-        dtype=dtype,
-        meta=np.empty((0,) * first.ndim, dtype),
-    )
+def lazy_channels(first: Any, scale: Any, dtype: Precision) -> Any:
+    """The numbers of an image (channels, *shape) that are computed on; colours are not rotated."""
+    return map_blocks(_channels_of, [first], dtype, {"scale": scale}, precision=dtype)
 
 
-def _channels_of(
-    block: np.ndarray, missing: np.ndarray | None = None, *, scale: Scale, precision: Precision, rotate: bool
-) -> np.ndarray:
-    return pixels_of_block(block, missing, units=scale.units, dtype=precision, rotate=rotate)
+def _channels_of(block: np.ndarray, scale: Scale, precision: Precision) -> np.ndarray:
+    return pixels_of_block(block, units=scale.units, dtype=precision, rotate=False)
 
 
 def pixels_of_block(
@@ -103,16 +89,15 @@ def image_of_block(pixels: np.ndarray, units: Units, dtype: Any, rotate: bool) -
 
 
 def lazy_moments(channels: Any, missing: Any = None) -> Any:
-    """Moments of each channel, of the pixels that are known, as a Delayed."""
+    """Moments of each channel, of the pixels that are known; see `merged`."""
     given = [channels] if missing is None else [channels, missing]
-    meta = np.empty((0,) * channels.ndim, object)
-    return merged(dask_array().map_blocks(_moments_of, *given, dtype=object, meta=meta), merged_moments)
+    return merged(map_blocks(_moments_of, given, object, {}), merged_moments)
 
 
-def _moments_of(block: np.ndarray, missing: np.ndarray | None = None) -> list[Moments]:
+def _moments_of(block: np.ndarray, missing: np.ndarray | None = None) -> tuple[Moments, ...]:
     if missing is None:
-        return [Moments.of(channel) for channel in block]
-    return [Moments.of(channel[~own]) for channel, own in zip(block, missing, strict=True)]
+        return tuple(Moments.of(channel) for channel in block)
+    return tuple(Moments.of(channel[~own]) for channel, own in zip(block, missing, strict=True))
 
 
 class Noise(NamedTuple):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from array_api_compat import is_dask_array
 
 from sedil import checks
 from sedil.choices import CodingMethod, Precision
@@ -27,16 +28,18 @@ from sedil.cluster.facts import (
     pixels_of_block,
 )
 from sedil.cluster.lazy_noise import halo_of_details, lazy_level
+from sedil.cluster.made_again import again
 from sedil.cluster.parts import (
     Halo,
     chunks_to_work_in,
     halo_of_patches,
     layout_of,
+    map_blocks,
     map_parts,
     trimmed,
     with_halos,
 )
-from sedil.cluster.reductions import Moments, again
+from sedil.cluster.reductions import Moments
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.engines.contract import Cleaning
@@ -113,41 +116,45 @@ def lazy_denoise(image: Any, sigma: Any, how: HowToDenoise, channel_axis: int | 
         require_details(how.shape, image.shape)
         halos.append(halo_of_details(how.shape))
     first = first.rechunk((first.chunks[0], *chunks_to_work_in(first.chunks[1:], halos)))
-    noise = _lazy_noise(first, sigma, how)
-    moments: Any = None
+    facts = {"noise": _lazy_noise(first, sigma, how)}
     if how.coding is not None:
-        moments = lazy_moments(_map(_start, again(first, noise), how.dtype, noise=noise, how=how))
-    noisy = _map(_start, again(first, noise if moments is None else moments), how.dtype, noise=noise, how=how)
-    work = _Work(noisy, {"noise": noise, "how": how}, steps)
-    clean = work.by_groups() if how.coding is None else work.by_patches(moments)
-    result = _map(_end, clean, image.dtype, noise=noise, type_=image.dtype)
+        once = map_blocks(_start, [again(first, [facts["noise"]])], how.dtype, facts, how=how)
+        facts["moments"] = lazy_moments(once)
+    # The image is read anew, after all of it was looked at.
+    after = facts.get("moments", facts["noise"])
+    noisy = map_blocks(_start, [again(first, [after])], how.dtype, {"noise": facts["noise"]}, how=how)
+    work = _Work(noisy, facts, how, steps)
+    clean = work.by_groups() if how.coding is None else work.by_patches()
+    result = map_blocks(_end, [clean], image.dtype, {"noise": facts["noise"]}, type_=image.dtype)
     return channels_back(result, channel_axis).rechunk(image.chunks)
 
 
 def _lazy_noise(first: Any, sigma: Any, how: HowToDenoise) -> Any:
-    """A `Noise` as a Delayed."""
-    from dask import delayed
-
+    """A `Noise`; see `merged`."""
     scale = lazy_scale(first, how.dtype)
-    level = None
+    given: list[Any] = [scale]
     if sigma is None:
-        channels = lazy_channels(again(first, scale), scale, how.dtype, rotate=False)
-        level = lazy_level(channels.astype(np.float64), scale)
-    return delayed(_noise_of)(scale, level, sigma)
+        channels = lazy_channels(again(first, [scale]), scale, how.dtype)
+        given.append(lazy_level(channels.astype(np.float64), scale))
+    elif is_dask_array(sigma):
+        if sigma.shape != ():
+            raise ValueError(f"sigma must be one number, got a Dask array of shape {sigma.shape}.")
+        given.append(sigma)
+    else:
+        sigma = checks.require_positive(sigma, "sigma")
+    plain = sigma if isinstance(sigma, float) else None
+    return dask_array().map_blocks(
+        _noise_of, *given, sigma=plain, is_level=sigma is None, dtype=object, meta=np.empty((), object)
+    )
 
 
-def _noise_of(scale: Scale, level: float | None, sigma: Any) -> Noise:
+def _noise_of(scale: Scale, found: Any = None, *, sigma: float | None, is_level: bool) -> Noise:
+    level = found if is_level else None
     if level is None:
-        level = scale.units.level(checks.require_positive(float(sigma), "sigma"))
+        level = scale.units.level(checks.require_positive(float(found), "sigma") if sigma is None else sigma)
     if level < WEAKEST or scale.units.spread == 0:
         return Noise(scale.units, 0.0, 0.0)
     return Noise(scale.units, level, weakness_beside(scale.spread, level))
-
-
-def _map(work: Callable[..., Any], array: Any, dtype: Any, *others: Any, **arguments: Any) -> Any:
-    """Block by block, without halos."""
-    meta = np.empty((0,) * array.ndim, dtype)
-    return dask_array().map_blocks(work, array, *others, dtype=dtype, meta=meta, **arguments)
 
 
 def _start(block: np.ndarray, noise: Noise, how: HowToDenoise) -> np.ndarray:
@@ -197,6 +204,7 @@ class _Work(NamedTuple):
 
     noisy: Any
     facts: dict[str, Any]
+    how: HowToDenoise
     steps: dict[str, Halo]
 
     def by_groups(self) -> Any:
@@ -206,10 +214,10 @@ class _Work(NamedTuple):
         if "luminance" not in self.steps:
             return estimate
         alone = self._passes("luminance", self.noisy[:1], guess[:1], is_luminance=True)
-        return _map(_with_luminance, estimate, estimate.dtype, _as_many(alone, estimate))
+        return self._step("", _with_luminance, [estimate], [alone])
 
     def _passes(self, name: str, noisy: Any, estimate: Any, is_luminance: bool) -> Any:
-        plan: Any = self.facts["how"].plan(_ANY_NOISE)
+        plan: Any = self.how.plan(_ANY_NOISE)
         plan = plan.luminance if is_luminance else plan
         layout = layout_of(noisy.chunks[1:], self.steps[name])
         around = with_halos(noisy, layout)
@@ -225,43 +233,35 @@ class _Work(NamedTuple):
                 layout,
                 object,
                 groups,
+                self.facts,
+                how=self.how,
                 number=number,
                 is_luminance=is_luminance,
                 keeps_groups=not is_last,
-                **self.facts,
             )
-            estimate = _map(_first, both, noisy.dtype)
-            groups = [] if is_last else [_map(_second, both, object)]
+            estimate = map_blocks(_first, [both], noisy.dtype, {})
+            groups = [] if is_last else [map_blocks(_second, [both], object, {})]
         return estimate
 
-    def by_patches(self, moments: Any) -> Any:
+    def by_patches(self) -> Any:
         """Sparse codes and cosines, as far as each is wanted."""
         estimate = self._step("patches", _mean_over_patches, [self.noisy])
-        work, given = _improved, [self.noisy, estimate]
-        if "second pass" in self.steps:
-            clean = self._step("second pass", work, given, moments=moments)
-        else:
-            clean = self._step("", work, given, moments=moments)
+        clean = self._step("second pass", _improved, [self.noisy, estimate])
         if "first cosines" not in self.steps:
             return clean
-        guide = self._step("first cosines", _first_cosines, [self.noisy], moments=moments)
-        return self._step("second cosines", _mixed, [self.noisy, guide], [clean], moments=moments)
+        guide = self._step("first cosines", _first_cosines, [self.noisy])
+        return self._step("second cosines", _mixed, [self.noisy, guide], [clean])
 
     def _step(
-        self, name: str, work: Callable[..., Any], arrays: Sequence[Any], alone: Sequence[Any] = (), **more: Any
+        self, name: str, work: Callable[..., Any], arrays: Sequence[Any], alone: Sequence[Any] = ()
     ) -> Any:
         layout = layout_of(self.noisy.chunks[1:], self.steps.get(name, _no_halo))
         held = [with_halos(each, layout) for each in arrays]
-        return map_parts(work, held, layout, self.noisy.dtype, alone, **self.facts, **more)
+        return map_parts(work, held, layout, self.noisy.dtype, alone, self.facts, how=self.how)
 
 
 def _no_halo(axis: int, inside: slice) -> slice:
     return inside
-
-
-def _as_many(alone: Any, estimate: Any) -> Any:
-    """Blocks of one channel, said to have as many as others: Dask asks this of arrays that go together."""
-    return dask_array().Array(alone.dask, alone.name, chunks=estimate.chunks, meta=alone._meta)
 
 
 def _first(both: tuple[Any, Any]) -> Any:
@@ -303,14 +303,17 @@ def _one_pass(
     return trimmed(after, part), groups if keeps_groups else None
 
 
-def _with_luminance(estimate: np.ndarray, alone: np.ndarray, **facts: Any) -> np.ndarray:
-    if estimate.dtype == alone.dtype and estimate.dtype.kind == "f":
-        estimate = estimate.copy()
-        estimate[0] = (estimate[0] + alone[0]) / 2
-    return estimate
+def _with_luminance(
+    estimate: np.ndarray, alone: np.ndarray, part: Part, noise: Noise, how: HowToDenoise
+) -> np.ndarray:
+    if not noise.level:
+        return estimate
+    return np.concatenate([(estimate[:1] + alone) / 2, estimate[1:]])
 
 
-def _mean_over_patches(noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise) -> np.ndarray:
+def _mean_over_patches(
+    noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Sequence[Moments]
+) -> np.ndarray:
     plan: Any = how.plan(noise) if noise.level else None
     if plan is None or plan.cosines == 1:
         return trimmed(noisy, part)

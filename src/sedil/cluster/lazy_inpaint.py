@@ -20,13 +20,21 @@ from sedil.cluster.facts import (
     channels_back,
     channels_first,
     image_of_block,
-    lazy_channels,
     lazy_moments,
     lazy_scale,
     pixels_of_block,
 )
-from sedil.cluster.parts import chunks_to_work_in, halo_of_width, layout_of, map_parts, trimmed, with_halos
-from sedil.cluster.reductions import Moments, again, merged, moments_together
+from sedil.cluster.made_again import again
+from sedil.cluster.parts import (
+    chunks_to_work_in,
+    halo_of_width,
+    layout_of,
+    map_blocks,
+    map_parts,
+    trimmed,
+    with_halos,
+)
+from sedil.cluster.reductions import Moments, merged, moments_together
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.imaging.group_inpainting import GroupFilling
@@ -78,19 +86,8 @@ class Mask(NamedTuple):
     are_equal: bool
 
 
-class Filling(NamedTuple):
-    """What must be known of a whole image before a part of it is filled."""
-
-    scale: Scale
-    level: float
-    mask: Mask
-    moments: list[Moments]
-
-
 def lazy_inpaint(image: Any, mask: Any, how: HowToInpaint, channel_axis: int | None) -> Any:
     """See `sedil.inpaint`; `image` is checked by `as_lazy_image`, `mask` by `as_lazy_mask`."""
-    from dask import delayed
-
     halo = how.halo()
     around = halo_of_width(how.shape, halo, halo)
     first = channels_first(image, channel_axis)
@@ -98,8 +95,8 @@ def lazy_inpaint(image: Any, mask: Any, how: HowToInpaint, channel_axis: int | N
     first, missing = first.rechunk(chunks), channels_first(mask, channel_axis).rechunk(chunks)
     layout = layout_of(chunks[1:], around)
     facts = _lazy_facts(first, missing, how)
-    both = [with_halos(again(each, facts), layout) for each in (first, missing)]
-    filled = map_parts(_fill_part, both, layout, image.dtype, facts=facts, how=how)
+    both = [with_halos(again(each, [facts["moments"]]), layout) for each in (first, missing)]
+    filled = map_parts(_fill_part, both, layout, image.dtype, (), facts, how=how)
     return channels_back(filled, channel_axis).rechunk(image.chunks)
 
 
@@ -118,34 +115,30 @@ def as_lazy_mask(mask: Any, image: Any, channel_axis: int | None) -> Any:
     return as_lazy_image(mask, channel_axis, "mask").rechunk(image.chunks)
 
 
-def _lazy_facts(first: Any, missing: Any, how: HowToInpaint) -> Any:
-    """A `Filling` as a Delayed."""
-    from dask import delayed
-
+def _lazy_facts(first: Any, missing: Any, how: HowToInpaint) -> dict[str, Any]:
+    """What must be known of the whole image; see `merged`."""
     ahead = halo_of_width(how.shape, (0,) * len(how.shape), (1,) * len(how.shape))
     layout = layout_of(missing.chunks[1:], ahead)
-    masks = merged(map_parts(_mask_of_part, [with_halos(missing, layout)], layout, object), _merged_masks)
-    scale = lazy_scale(first, how.dtype, missing)
-    begun = delayed(_begun)(scale, masks, how)
-    again_first, again_missing = again(first, begun), again(missing, begun)
-    pixels = dask_array().map_blocks(
-        _pixels, again_first, again_missing, facts=begun, how=how, dtype=how.dtype,
-        meta=np.empty((0,) * first.ndim, how.dtype),
-    )
-    return delayed(Filling._replace)(begun, moments=lazy_moments(pixels, again_missing))
+    masks = map_parts(_mask_of_part, [with_halos(missing, layout)], layout, object)
+    begun = {
+        "mask": merged(masks, _merged_masks, _require_known),
+        "scale": lazy_scale(first, how.dtype, missing),
+    }
+    once, where = (again(each, list(begun.values())) for each in (first, missing))
+    pixels = map_blocks(_pixels, [once, where], how.dtype, begun, how=how)
+    return begun | {"moments": lazy_moments(pixels, where)}
 
 
-def _begun(scale: Scale, mask: Mask, how: HowToInpaint) -> Filling:
+def _require_known(mask: Mask) -> Mask:
     for number, n_known in enumerate(mask.n_known):
         if not n_known:
             which = "Every pixel" if len(mask.n_known) == 1 else f"Every pixel of channel {number}"
             raise ValueError(f"{which} is missing: there is nothing to fill it from.")
-    return Filling(scale, scale.units.level(how.sigma), mask, [])
+    return mask
 
 
-def _pixels(block: np.ndarray, missing: np.ndarray, facts: Filling, how: HowToInpaint) -> np.ndarray:
-    units, is_rotated = facts.scale.units, facts.mask.are_equal
-    return pixels_of_block(block, missing, units=units, dtype=how.dtype, rotate=is_rotated)
+def _pixels(block: np.ndarray, missing: np.ndarray, mask: Mask, scale: Scale, how: HowToInpaint) -> np.ndarray:
+    return pixels_of_block(block, missing, units=scale.units, dtype=how.dtype, rotate=mask.are_equal)
 
 
 def _mask_of_part(held: np.ndarray, part: Part) -> Mask:
@@ -170,14 +163,20 @@ def _merged_masks(parts: Sequence[Mask]) -> Mask:
 
 
 def _fill_part(
-    held: np.ndarray, missing: np.ndarray, part: Part, facts: Filling, how: HowToInpaint
+    held: np.ndarray,
+    missing: np.ndarray,
+    part: Part,
+    mask: Mask,
+    scale: Scale,
+    moments: Sequence[Moments],
+    how: HowToInpaint,
 ) -> np.ndarray:
     """A chunk with its missing pixels filled; known ones come back to the bit."""
     image, wanted = trimmed(held, part), trimmed(missing, part)
     if not wanted.any():
         return image
     _require_something_known(missing, part)
-    channels = list(_pixels(held, missing, facts, how))
+    channels = list(_pixels(held, missing, mask, scale, how))
     # All that is held is worked on: what is wanted needs it in later passes.
     options = CleaningOptions(
         how.engine,
@@ -186,33 +185,37 @@ def _fill_part(
         PatchCounter(_say_nothing, 0),
         part._replace(inside=part.held),
     )
-    filled = _filled(channels, list(missing), facts, how, options)
-    result = image_of_block(trimmed(np.stack(filled), part), facts.scale.units, image.dtype, facts.mask.are_equal)
+    filled = np.stack(_filled(channels, list(missing), mask, scale.units.level(how.sigma), moments, how, options))
+    result = image_of_block(trimmed(filled, part), scale.units, image.dtype, rotate=mask.are_equal)
     return np.where(wanted, result, image)
 
 
 def _filled(
     channels: list[np.ndarray],
     masks: list[np.ndarray],
-    facts: Filling,
+    facts: Mask,
+    sigma: float,
+    moments: Sequence[Moments],
     how: HowToInpaint,
     options: CleaningOptions,
 ) -> list[np.ndarray]:
-    counts = [passes_for(*each) for each in zip(facts.mask.n_shared, facts.mask.n_neighbours, strict=True)]
+    """All that is held, filled as a part of the whole image."""
+    counts = [passes_for(*each) for each in zip(facts.n_shared, facts.n_neighbours, strict=True)]
     everywhere = np.broadcast_to(np.True_, how.shape)  # has the shape of the whole, and takes no memory
     own = (None, None) if how.settings else (how.passes, how.stride)
     filled = []
     for number, (channel, mask) in enumerate(zip(channels, masks, strict=True)):
-        n_passes = counts[number] if own[0] is None else own[0]
-        plan = plan_passes(everywhere, how.dictionaries, n_passes, own[1]) if facts.mask.n_missing[number] else []
-        contrast = sqrt(facts.moments[number].variance)
-        filled.append(fill_by_patches(channel, mask, plan, facts.level, options, contrast))
+        plan = []
+        if facts.n_missing[number]:
+            n_passes = counts[number] if own[0] is None else own[0]
+            plan = plan_passes(everywhere, how.dictionaries, n_passes, own[1])
+        contrast = sqrt(moments[number].variance)
+        filled.append(fill_by_patches(channel, mask, plan, sigma, options, contrast))
     if how.settings is None:
         return filled
-    n_passes = max(counts) if how.passes is None else how.passes
-    groups = GroupFilling.plan([everywhere], how.settings, n_passes)
-    contrast = sqrt(moments_together(facts.moments).variance)
-    return groups.fill(channels, masks, filled, facts.level, options, contrast)
+    groups = GroupFilling.plan([everywhere], how.settings, max(counts) if how.passes is None else how.passes)
+    contrast = sqrt(moments_together(moments).variance)
+    return groups.fill(channels, masks, filled, sigma, options, contrast)
 
 
 def _require_something_known(missing: np.ndarray, part: Part) -> None:

@@ -6,7 +6,7 @@ found from where the patches lie, not from a formula: patches that touch the chu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -139,12 +139,46 @@ def with_halos(array: Any, layout: Layout) -> Any:
     return da.overlap.overlap(array, {0: 0, **depth}, dict.fromkeys(range(array.ndim), "none"))
 
 
+def map_blocks(
+    work: Callable[..., Any], arrays: Sequence[Any], dtype: Any, facts: Mapping[str, Any], **arguments: Any
+) -> Any:
+    """What `work` makes of the blocks of arrays, which have the same chunks.
+
+    Parameters
+    ----------
+    work : function
+        Called with the blocks of all arrays, and by name with `facts` and `arguments`.
+    arrays : sequence of Dask arrays of the same chunks
+    dtype : type of the result
+    facts : Dask arrays without axes, of which each task gets the one block
+    arguments : anything else
+    """
+    da = dask_array()
+    meta = np.empty((0,) * arrays[0].ndim, dtype)
+    named = {"work": work, "names": tuple(facts), **arguments}
+    return da.map_blocks(_on_blocks, *arrays, *facts.values(), dtype=dtype, meta=meta, **named)
+
+
+def _on_blocks(
+    *blocks: Any,
+    work: Callable[..., Any],
+    names: tuple[str, ...],
+    block_id: tuple[int, ...] = (),
+    **arguments: Any,
+) -> Any:
+    n = len(blocks) - len(names)
+    if isinstance(work, _OnPart):
+        arguments["block_id"] = block_id
+    return work(*blocks[:n], **dict(zip(names, blocks[n:], strict=True)), **arguments)
+
+
 def map_parts(
     work: Callable[..., Any],
     arrays: Sequence[Any],
     layout: Layout,
     dtype: Any,
     alone: Sequence[Any] = (),
+    facts: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Any:
     """The blocks that `work` makes of the parts of arrays.
@@ -152,28 +186,19 @@ def map_parts(
     Parameters
     ----------
     work : function
-        Called with the held parts of all arrays, the blocks of `alone`, the `Part` and `arguments`.
+        Called with the held parts of all arrays and the blocks of `alone`; by name with the `Part`, `facts`
+        and `arguments`.
     arrays : sequence of Dask arrays (channels, *shape) with overlapping chunks, see `with_halos`
     layout : Layout
     dtype : type of the result, whose chunks are those of the layout
     alone : sequence of Dask arrays whose blocks come as they are
-    arguments : may be Delayed
+    facts, arguments : as in `map_blocks`
     """
-    da = dask_array()
-    n_axes = len(layout.image_shape) + 1
     inside = tuple(tuple(p.inside.stop - p.inside.start for p in axis) for axis in layout.places)
-    channels = arrays[0].chunks[0]
-    return da.map_blocks(
-        _on_part,
-        *(_declared(each, (channels, *inside)) for each in arrays),
-        *alone,
-        work=work,
-        layout=layout,
-        n_held=len(arrays),
-        dtype=dtype,
-        chunks=(channels, *inside),
-        meta=np.empty((0,) * n_axes, dtype),
-        **arguments,
+    chunks = (arrays[0].chunks[0], *inside)
+    declared = [_declared(each, chunks) for each in (*arrays, *alone)]
+    return map_blocks(
+        _OnPart(work, layout, len(arrays)), declared, dtype, facts or {}, chunks=chunks, **arguments
     )
 
 
@@ -183,24 +208,23 @@ def _declared(array: Any, chunks: Chunks) -> Any:
     return da.Array(array.dask, array.name, chunks=chunks, meta=array._meta)
 
 
-def _on_part(
-    *blocks: Any,
-    work: Callable[..., Any],
-    layout: Layout,
-    n_held: int,
-    block_id: tuple[int, ...],
-    **arguments: Any,
-) -> Any:
-    """A part of the whole: cut out what is held, work, give back what `work` does."""
-    places = [along[number] for along, number in zip(layout.places, block_id[1:], strict=True)]
-    cut = (slice(None), *(place.cut for place in places))
-    part = Part(
-        layout.image_shape,
-        tuple(place.held for place in places),
-        tuple(place.inside for place in places),
-    )
-    held = [block[cut] for block in blocks[:n_held]]
-    return work(*held, *blocks[n_held:], part=part, **arguments)
+class _OnPart(NamedTuple):
+    """Work on a part of the whole: what is held of it is cut out first."""
+
+    work: Callable[..., Any]
+    layout: Layout
+    n_held: int
+
+    def __call__(self, *blocks: Any, block_id: tuple[int, ...], **arguments: Any) -> Any:
+        layout, n = self.layout, self.n_held
+        places = [along[number] for along, number in zip(layout.places, block_id[1:], strict=True)]
+        cut = (slice(None), *(place.cut for place in places))
+        part = Part(
+            layout.image_shape,
+            tuple(place.held for place in places),
+            tuple(place.inside for place in places),
+        )
+        return self.work(*(block[cut] for block in blocks[:n]), *blocks[n:], part=part, **arguments)
 
 
 def trimmed(held: Any, part: Part) -> Any:

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-_AT_A_TIME = 16
+from sedil.cluster.dask_arrays import dask_array
+
+def merged(
+    blocks: Any, merge: Callable[[Sequence[Any]], Any], finish: Callable[[Any], Any] | None = None
+) -> Any:
+    """One result of all blocks of a Dask array, whatever these are but lists, and what `finish` makes of it.
+
+    It is a Dask array without axes, whose one block is that result: see `sedil.cluster.parts.map_blocks`.
+    """
+    return dask_array().reduction(
+        blocks,
+        _itself,
+        partial(_merge_nested, merge, finish),
+        combine=partial(_merge_nested, merge, None),
+        concatenate=False,
+        dtype=object,
+        meta=np.empty((), object),
+    )
 
 
-def merged(blocks: Any, merge: Callable[[Sequence[Any]], Any]) -> Any:
-    """One result of all blocks of a Dask array, whatever these are, as a Delayed."""
-    from dask import delayed
-
-    parts = blocks.to_delayed(optimize_graph=False).ravel().tolist()
-    together = delayed(merge)
-    while len(parts) > 1:
-        parts = [together(parts[first : first + _AT_A_TIME]) for first in range(0, len(parts), _AT_A_TIME)]
-    return parts[0]
+def _itself(block: Any, axis: Any, keepdims: bool) -> Any:
+    return block
 
 
-def again(array: Any, after: Any) -> Any:
-    """The same array, made anew once `after` is known: to keep it meanwhile could take all memory."""
-    from dask.graph_manipulation import bind
+def _merge_nested(
+    merge: Callable[[Sequence[Any]], Any],
+    finish: Callable[[Any], Any] | None,
+    nested: Any,
+    axis: Any,
+    keepdims: bool,
+) -> Any:
+    result = merge(_leaves(nested))
+    return result if finish is None else finish(result)
 
-    return bind(array, after)
+
+def _leaves(nested: Any) -> list[Any]:
+    return [leaf for each in nested for leaf in _leaves(each)] if isinstance(nested, list) else [nested]
 
 
 class Moments(NamedTuple):
@@ -52,9 +71,9 @@ class Moments(NamedTuple):
         return self.squares / self.count
 
 
-def merged_moments(parts: Sequence[Sequence[Moments]]) -> list[Moments]:
+def merged_moments(parts: Sequence[tuple[Moments, ...]]) -> tuple[Moments, ...]:
     """Channel by channel, those of all parts together."""
-    return [moments_together(own) for own in zip(*parts, strict=True)]
+    return tuple(moments_together(own) for own in zip(*parts, strict=True))
 
 
 def moments_together(parts: Sequence[Moments]) -> Moments:
