@@ -209,7 +209,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         """
         if is_dask_array(X):
             require_known_chunks(X, "X")
-            for rows in X.rechunk({axis: -1 for axis in range(1, X.ndim)}).blocks:
+            for rows in X.rechunk(dict.fromkeys(range(1, X.ndim), -1)).blocks:
                 self.partial_fit(rows.compute())
             return self
         self._check_parameters()
@@ -246,7 +246,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         check_is_fitted(self)
         self._require_sample_shape(X)
         if is_dask_array(X):
-            rows = X.rechunk({axis: -1 for axis in range(1, X.ndim)})
+            rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
             return rows.map_blocks(
                 self.transform,
                 dtype=X.dtype if X.dtype == np.float32 else np.float64,

@@ -102,7 +102,8 @@ class PatchGrid:
     def reaches(self) -> list[Reach]:
         """The pixels of each patch, along each axis."""
         return [
-            (corners, corners + length) for corners, length in zip(self.corners, self.patch_shape, strict=True)
+            (corners, corners + length)
+            for corners, length in zip(self.corners, self.patch_shape, strict=True)
         ]
 
     @property

@@ -13,7 +13,7 @@ def small_chunks(monkeypatch):
 def client():
     """A cluster of two processes."""
     distributed = pytest.importorskip("distributed")
-    quiet = {"dashboard_address": None, "silence_logs": 50}
+    quiet = {"dashboard_address": ":0", "silence_logs": 50}
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, **quiet) as local,
         distributed.Client(local) as client,

@@ -40,7 +40,7 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
 
 def _own_workers(local_cluster: Any, threads: int | None) -> Any:
     """Processes of this machine, one for each thread that is wanted."""
-    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": None}
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
     n_workers = thread_count(threads)
     try:
         return local_cluster(n_workers=n_workers, threads_per_worker=1, processes=True, **quiet)

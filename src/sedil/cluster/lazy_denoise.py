@@ -174,8 +174,8 @@ def _group_steps(how: HowToDenoise) -> dict[str, Halo]:
     assert isinstance(plan, GroupDenoising)
     shape = how.shape
     steps = {"pass": halo_of_patches([match_grid(shape, plan.settings).reaches()])}
-    is_by_patches = isinstance(plan.guide, Cleaning)
-    steps["guess"] = halo_of_patches([plan.guide.grid.reaches()]) if is_by_patches else steps["pass"]
+    guide = plan.guide
+    steps["guess"] = _halo_of_grids([guide.grid]) if isinstance(guide, Cleaning) else steps["pass"]
     if plan.luminance is not None:
         steps["luminance"] = halo_of_patches([match_grid(shape, plan.luminance.settings).reaches()])
     return steps

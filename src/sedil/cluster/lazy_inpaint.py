@@ -137,7 +137,9 @@ def _require_known(mask: Mask) -> Mask:
     return mask
 
 
-def _pixels(block: np.ndarray, missing: np.ndarray, mask: Mask, scale: Scale, how: HowToInpaint) -> np.ndarray:
+def _pixels(
+    block: np.ndarray, missing: np.ndarray, mask: Mask, scale: Scale, how: HowToInpaint
+) -> np.ndarray:
     return pixels_of_block(block, missing, units=scale.units, dtype=how.dtype, rotate=mask.are_equal)
 
 
@@ -158,8 +160,10 @@ def _mask_of_part(held: np.ndarray, part: Part) -> Mask:
 
 
 def _merged_masks(parts: Sequence[Mask]) -> Mask:
-    counts = [np.sum([part[field] for part in parts], axis=0).tolist() for field in range(4)]
-    return Mask(*counts, all(part.are_equal for part in parts))
+    missing, known, shared, every = (
+        np.sum([part[field] for part in parts], axis=0).tolist() for field in range(4)
+    )
+    return Mask(missing, known, shared, every, all(part.are_equal for part in parts))
 
 
 def _fill_part(
@@ -185,7 +189,9 @@ def _fill_part(
         PatchCounter(_say_nothing, 0),
         part._replace(inside=part.held),
     )
-    filled = np.stack(_filled(channels, list(missing), mask, scale.units.level(how.sigma), moments, how, options))
+    filled = np.stack(
+        _filled(channels, list(missing), mask, scale.units.level(how.sigma), moments, how, options)
+    )
     result = image_of_block(trimmed(filled, part), scale.units, image.dtype, rotate=mask.are_equal)
     return np.where(wanted, result, image)
 

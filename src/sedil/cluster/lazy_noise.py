@@ -18,7 +18,6 @@ from sedil.cluster.dask_arrays import as_lazy_image, dask_array
 from sedil.cluster.facts import Scale, channels_first, lazy_channels, lazy_scale
 from sedil.cluster.made_again import again
 from sedil.cluster.parts import (
-    Layout,
     chunks_to_work_in,
     halo_of_width,
     layout_of,
@@ -89,7 +88,8 @@ def _counts_of_part(
     bits = sizes_of_details(held, scale.largest).view(np.int64)
     if before is not None:
         bits = bits[np.isin(bits >> before, [each.bits for each in sought])]
-    return Counts(*np.unique(bits >> left, return_counts=True), sought)
+    found, counts = np.unique(bits >> left, return_counts=True)
+    return Counts(found, counts, sought)
 
 
 def _merged_counts(parts: Sequence[Counts]) -> Counts:

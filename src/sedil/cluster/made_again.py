@@ -1,7 +1,7 @@
 """The same Dask array a second time, made anew when something else is known.
 
-What all chunks have in common is needed before work on the first of them begins. Dask would keep all chunks in
-memory meanwhile, as they are needed again. Dask's own `bind` does not follow tasks of the present kind.
+What all chunks have in common is needed before work on the first of them begins. Dask would keep all of them
+in memory meanwhile, as they are needed again. Its own `bind` does not follow tasks of the present kind.
 """
 
 from __future__ import annotations

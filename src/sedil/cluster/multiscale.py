@@ -77,7 +77,9 @@ def create_multiscale(place: Path, like: Multiscale) -> Multiscale:
         zarr.from_array(
             place / level.name, data=source, write_data=False, attributes=dict(source.attrs), overwrite=True
         )
-    made = [zarr_array(place, level.name, zarr.open_array(place / level.name, mode="r")) for level in like.levels]
+    made = [
+        zarr_array(place, level.name, zarr.open_array(place / level.name, mode="r")) for level in like.levels
+    ]
     return like._replace(path=place, levels=tuple(made))
 
 

@@ -7,6 +7,7 @@ found from where the patches lie, not from a formula: patches that touch the chu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -58,9 +59,7 @@ def halo_of_width(shape: Sequence[int], before: Sequence[int], after: Sequence[i
     """So many pixels on each side."""
 
     def needed(axis: int, inside: slice) -> slice:
-        return slice(
-            max(inside.start - before[axis], 0), min(inside.stop + after[axis], shape[axis])
-        )
+        return slice(max(inside.start - before[axis], 0), min(inside.stop + after[axis], shape[axis]))
 
     return needed
 
@@ -208,7 +207,8 @@ def _declared(array: Any, chunks: Chunks) -> Any:
     return da.Array(array.dask, array.name, chunks=chunks, meta=array._meta)
 
 
-class _OnPart(NamedTuple):
+@dataclass(frozen=True)
+class _OnPart:
     """Work on a part of the whole: what is held of it is cut out first."""
 
     work: Callable[..., Any]

@@ -10,6 +10,7 @@ import numpy as np
 
 from sedil.cluster.dask_arrays import dask_array
 
+
 def merged(
     blocks: Any, merge: Callable[[Sequence[Any]], Any], finish: Callable[[Any], Any] | None = None
 ) -> Any:
@@ -50,7 +51,7 @@ def _leaves(nested: Any) -> list[Any]:
 class Moments(NamedTuple):
     """Of numbers: how many, their mean, the sum of their squared distances from it, and the largest size."""
 
-    count: int
+    n: int
     mean: float
     squares: float
     largest: float
@@ -68,7 +69,7 @@ class Moments(NamedTuple):
     @property
     def variance(self) -> float:
         """Mean squared distance from the mean."""
-        return self.squares / self.count
+        return self.squares / self.n
 
 
 def merged_moments(parts: Sequence[tuple[Moments, ...]]) -> tuple[Moments, ...]:
@@ -78,12 +79,12 @@ def merged_moments(parts: Sequence[tuple[Moments, ...]]) -> tuple[Moments, ...]:
 
 def moments_together(parts: Sequence[Moments]) -> Moments:
     """Of the numbers of all parts."""
-    count = sum(part.count for part in parts)
-    if not count:
+    n = sum(part.n for part in parts)
+    if not n:
         return parts[0]
-    mean = sum(part.count * part.mean for part in parts) / count
-    squares = sum(part.squares + part.count * (part.mean - mean) ** 2 for part in parts)
-    return Moments(count, mean, squares, max(part.largest for part in parts))
+    mean = sum(part.n * part.mean for part in parts) / n
+    squares = sum(part.squares + part.n * (part.mean - mean) ** 2 for part in parts)
+    return Moments(n, mean, squares, max(part.largest for part in parts))
 
 
 class Extremes(NamedTuple):

@@ -29,7 +29,7 @@ _SUFFIXES: dict[str, Kind] = {
     ".tiff": "TIFF",
 }
 _NAME_OF_DATASET = "data"  # in a new HDF5 file
-_VALUES_AT_A_TIME = 2**22  # of a block that a worker is given: some hundred megabytes while it is worked on
+_VALUES_AT_A_TIME = 2**21  # of a block that a worker is given: some 150 megabytes while it is worked on
 _LEAST_SIDE = 32
 
 
@@ -86,7 +86,7 @@ def _token(*what: Any) -> str:
 
 
 def blocks_of(shape: Sequence[int], chunks: Sequence[int] | None) -> tuple[int, ...]:
-    """Sides of blocks that workers are given: whole chunks, as many as one can hold, about as long as wide."""
+    """Sides of blocks that workers are given: whole chunks, as many as fit, about as long as wide."""
     base = [min(_LEAST_SIDE, side) for side in shape] if chunks is None else list(chunks)
     sides = [min(length, side) for length, side in zip(base, shape, strict=True)]
     while prod(sides) < _VALUES_AT_A_TIME:
@@ -94,8 +94,6 @@ def blocks_of(shape: Sequence[int], chunks: Sequence[int] | None) -> tuple[int, 
         if not short:
             break
         axis = min(short, key=lambda each: sides[each])
-        if 2 * prod(sides) > 2 * _VALUES_AT_A_TIME:
-            break
         sides[axis] = min(2 * sides[axis], -(-shape[axis] // base[axis]) * base[axis])
     return tuple(sides)
 
@@ -107,7 +105,7 @@ def is_stored(path: str | Path) -> bool:
 
 def open_stored(path: str | Path) -> StoredArray:
     """The array at a path: a file, a Zarr array, or ``file.h5/name``."""
-    path = Path(path)
+    path = Path(path).absolute()  # workers may be at work in other folders
     kind = _kind(path)
     if kind is None:
         raise ImageFileError(
@@ -138,7 +136,9 @@ def create_stored(place: Path, name: Path, like: StoredArray, chunks: tuple[int,
 def _kind(path: Path) -> Kind | None:
     if _hdf5_file(path) is not None:
         return "HDF5"
-    if path.suffix.lower() != ".npy" and any((path / mark).is_file() for mark in (".zarray", ".zgroup", "zarr.json")):
+    if path.suffix.lower() != ".npy" and any(
+        (path / mark).is_file() for mark in (".zarray", ".zgroup", "zarr.json")
+    ):
         return "Zarr"
     return _SUFFIXES.get(path.suffix.lower())
 
@@ -161,7 +161,9 @@ def one_sentence(path: Path, done: str) -> Iterator[None]:
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise ImageFileError(f"{path} cannot be {done}: {_words(error)}.") from None
     except Exception as error:
-        raise ImageFileError(f"{path} cannot be {done}: it is damaged or cut off ({_words(error)}).") from None
+        raise ImageFileError(
+            f"{path} cannot be {done}: it is damaged or cut off ({_words(error)})."
+        ) from None
 
 
 def _words(error: Exception) -> str:

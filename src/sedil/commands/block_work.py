@@ -69,4 +69,6 @@ def _tell(facts: Facts) -> None:
         found = f"sigma {sigma:.3g}" if sigma else "none found, it stays as it is"
         console.print(f"noise{which}: {found}")
     if facts.n_done_before:
-        console.print(f"going on     {facts.n_done_before} of {counted(facts.n_blocks, 'block')} were done before")
+        console.print(
+            f"going on     {facts.n_done_before} of {counted(facts.n_blocks, 'block')} were done before"
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,10 +18,9 @@ from sedil.cluster.clusters import connected
 from sedil.cluster.dask_arrays import dask_array
 from sedil.cluster.journal import Journal
 from sedil.cluster.multiscale import Multiscale, coarser, create_multiscale, open_multiscale
-from sedil.cluster.stored_arrays import StoredArray, blocks_of, create_stored, open_stored
+from sedil.cluster.stored_arrays import StoredArray, blocks_of, create_stored, is_stored, open_stored
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import ImageFileError
-from sedil.files import require_free
 from sedil.imaging.denoise import denoise
 from sedil.imaging.inpaint import inpaint
 from sedil.imaging.noise import estimate_noise
@@ -89,17 +88,25 @@ def open_job(
     source: Path, target: Path, settings: ChunkSettings, mask: Path | None = None, force: bool = False
 ) -> ChunkJob:
     """Open what is read, and make sure that the result may be written."""
-    found: StoredArray | Multiscale = open_multiscale(source) or open_stored(source)
+    found: StoredArray | Multiscale = open_multiscale(source.absolute()) or open_stored(source)
+    target = (target / source.name if _is_plain_folder(target) else target).absolute()
     job = ChunkJob(found, target, settings, None if mask is None else open_stored(mask), force)
     if target.exists() and target.samefile(job.image.path):
         raise FileExistsError(f"{target} is what is read itself: choose another name.")
-    require_free([target], force)
+    if target.exists() and not force:
+        raise FileExistsError(f"{target} exists already: choose another name or add --force.")
     n_axes = sum(1 for axis, side in zip(job.axes, job.image.shape, strict=True) if _is_space(axis, side))
     if not 1 <= n_axes <= 3:
-        raise ImageFileError(f"{job.image} has the shape {job.image.shape}: one to three axes of space are needed.")
+        raise ImageFileError(
+            f"{job.image} has the shape {job.image.shape}: one to three axes of space are needed."
+        )
     if isinstance(found, Multiscale) and target.suffix.lower() != ".zarr":
         raise ValueError(f"Cannot write {target}: what comes from an OME-Zarr group goes into one, as .zarr.")
     return job
+
+
+def _is_plain_folder(path: Path) -> bool:
+    return path.is_dir() and not is_stored(path)
 
 
 class Facts(NamedTuple):
@@ -155,7 +162,7 @@ def _steps(job: ChunkJob, target: StoredArray | Multiscale, sigmas: Sequence[flo
     levels = target.levels if isinstance(target, Multiscale) else (target,)
     sides = _block_sides(job)
     yield _Step(lambda: _restored(job, sigmas), _chunks(levels[0].shape, sides), levels[0])
-    for fine, coarse in zip(levels, levels[1:], strict=False):
+    for fine, coarse in pairwise(levels):
         own = blocks_of(coarse.shape, coarse.chunks)
 
         def make(fine: StoredArray = fine, coarse: StoredArray = coarse, own: tuple[int, ...] = own) -> Any:
@@ -213,8 +220,12 @@ def _restored(job: ChunkJob, sigmas: Sequence[float]) -> Any:
     kept = [_is_space(axis, side) for axis, side in zip(job.axes, job.image.shape, strict=True)]
     others = [side for side, own in zip(job.image.shape, kept, strict=True) if not own]
     stacked = da.stack(results).reshape(*others, *results[0].shape) if not all(kept) else results[0]
-    order = [axis for axis, own in enumerate(kept) if not own] + [axis for axis, own in enumerate(kept) if own]
-    return da.transpose(stacked, np.argsort(order).tolist()).rechunk(_chunks(job.image.shape, _block_sides(job)))
+    order = [axis for axis, own in enumerate(kept) if not own] + [
+        axis for axis, own in enumerate(kept) if own
+    ]
+    return da.transpose(stacked, np.argsort(order).tolist()).rechunk(
+        _chunks(job.image.shape, _block_sides(job))
+    )
 
 
 def _images(job: ChunkJob, stored: StoredArray | None) -> list[Any]:

@@ -175,9 +175,7 @@ def _check_settings(
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 
 
-def _check_shape(
-    shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None
-) -> None:
+def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:
     """The shape of a channel."""
     checks.require_time_axis(time_axis, method, shape)
     if method == "groups" and channel_axis is None and time_axis is None:

@@ -104,7 +104,7 @@ class GroupDenoising(NamedTuple):
         groups: list[Groups],
         options: CleaningOptions,
     ) -> tuple[AnyArray, list[Groups]]:
-        """The estimate after pass `number`, and its groups, which are those of the pass before or new ones."""
+        """The estimate after pass `number`, and its groups: those of the pass before, or new ones."""
         if self.matches_anew(number):
             groups = find_groups(estimate, self.settings, options)
         if number == 0:

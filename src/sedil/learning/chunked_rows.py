@@ -61,7 +61,9 @@ def row_reader(data: Any, name: str) -> RowReader:
     n_bytes = data.dtype.itemsize * prod(shape[1:])
     if is_dask_array(data):
         own = without_empty_chunks(data)
-        return RowReader(shape, np.cumsum(own.chunks[0]), n_bytes, lambda a, b: np.asarray(own[a:b].compute()))
+        return RowReader(
+            shape, np.cumsum(own.chunks[0]), n_bytes, lambda a, b: np.asarray(own[a:b].compute())
+        )
     length = (data.chunks or (shape[0],))[0]
     length = (getattr(data, "shards", None) or (length,))[0]
     ends = np.minimum(np.arange(length, shape[0] + length, length), shape[0])
@@ -85,7 +87,7 @@ class ShelvedRows:
         self._per_epoch = ceil(rows.shape[0] / batch_size)
         affordable = max(_BYTES_OF_SHELF // rows.bytes_per_row, batch_size)
         self._rows_per_shelf = min(affordable, _BATCHES_PER_SHELF * batch_size)
-        self.n_batches = self._per_epoch * n_epochs
+        self.n_batches: int | None = self._per_epoch * n_epochs
 
     def after(self, n_done: int) -> Iterator[Batch]:
         """All batches but the first `n_done`; what only these need is not read."""
