@@ -9,6 +9,7 @@ from typing import Any
 
 from sedil.cluster.dask_arrays import NOT_INSTALLED
 from sedil.engines.threads import thread_count
+from sedil.errors import MissingPackageError
 
 _SECONDS_TO_ANSWER = 10
 # A worker that dies takes its task along to the next one: that is no fault of the task.
@@ -22,7 +23,7 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
         import dask
         from distributed import Client, LocalCluster
     except ImportError:
-        raise ImportError(NOT_INSTALLED) from None
+        raise MissingPackageError(NOT_INSTALLED) from None
     if scheduler is not None:
         try:
             client = Client(scheduler, timeout=_SECONDS_TO_ANSWER)

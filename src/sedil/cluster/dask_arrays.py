@@ -10,6 +10,7 @@ import numpy as np
 from array_api_compat import is_dask_array
 
 from sedil import checks
+from sedil.errors import MissingPackageError
 
 NOT_INSTALLED = 'Dask is not installed: pip install "sedil[cluster]".'
 
@@ -19,7 +20,7 @@ def dask_array() -> ModuleType:
     try:
         import dask.array
     except ImportError:
-        raise ImportError(NOT_INSTALLED) from None
+        raise MissingPackageError(NOT_INSTALLED) from None
     return dask.array
 
 

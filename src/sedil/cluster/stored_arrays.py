@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sedil.cluster.dask_arrays import NOT_INSTALLED, dask_array
-from sedil.errors import ImageFileError
+from sedil.errors import ImageFileError, MissingPackageError
 
 Kind = Literal["Zarr", "HDF5", "NumPy", "TIFF"]
 _SUFFIXES: dict[str, Kind] = {
@@ -178,7 +178,7 @@ def zarr_module() -> Any:
     try:
         import zarr
     except ImportError:
-        raise ImportError(NOT_INSTALLED.replace("Dask", "zarr")) from None
+        raise MissingPackageError(NOT_INSTALLED.replace("Dask", "zarr")) from None
     return zarr
 
 
@@ -218,7 +218,7 @@ def _h5py() -> Any:
     try:
         import h5py
     except ImportError:
-        raise ImportError(NOT_INSTALLED.replace("Dask", "h5py")) from None
+        raise MissingPackageError(NOT_INSTALLED.replace("Dask", "h5py")) from None
     return h5py
 
 

@@ -52,7 +52,7 @@ def denoise(
 
     Parameters
     ----------
-    image : NumPy array, or a tensor of torch, CuPy, ...
+    image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units; never modified.
     sigma : float, optional
@@ -95,12 +95,14 @@ def denoise(
     threads : int, optional
         Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     progress : bool or callable, default False
-        True shows a bar; a function is called with a `sedil.progress.Progress` now and then.
+        True shows a bar; a function is called with a `sedil.progress.Progress` now and then. Of Dask arrays
+        Dask itself tells how far it has come.
 
     Returns
     -------
     array
-        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range. Of a
+        Dask array one with its chunks, not yet computed (docs/cluster.md).
 
     Examples
     --------

@@ -54,7 +54,7 @@ def inpaint(
 
     Parameters
     ----------
-    image : NumPy array, or a tensor of torch, CuPy, ...
+    image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units, with any offset; never modified. What it holds at missing pixels does not matter,
         and may be NaN. Masked values of a `numpy.ma` array are missing.
@@ -97,7 +97,8 @@ def inpaint(
     Returns
     -------
     array
-        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range. Of a
+        Dask array one with its chunks, not yet computed (docs/cluster.md).
 
     Notes
     -----
