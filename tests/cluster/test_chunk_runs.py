@@ -139,13 +139,15 @@ def test_noise_is_estimated_once_and_told(run):
 
 
 def test_missing_voxels_are_filled(run):
-    mask = np.random.default_rng(0).random(NOISY.shape) < 0.2
-    zarr.create_array("mask.zarr", data=(255 * mask).astype(np.uint8), chunks=CHUNKS)
-    run("noisy.zarr", "b.zarr", ChunkSettings(method="quick"), "mask.zarr")
+    picture = NOISY[0]
+    mask = np.random.default_rng(0).random(picture.shape) < 0.2
+    zarr.create_array("picture.zarr", data=picture, chunks=(20, 44))
+    zarr.create_array("mask.zarr", data=(255 * mask).astype(np.uint8), chunks=(20, 44))
+    run("picture.zarr", "b.zarr", ChunkSettings(method="quick"), "mask.zarr")
     filled = zarr.open_array("b.zarr")[:]
-    np.testing.assert_array_equal(filled[~mask], NOISY[~mask])
-    difference = (filled - sedil.inpaint(NOISY, mask, method="quick"))[mask]
-    assert np.sqrt(np.mean(difference**2)) < 0.02 * NOISY.std()
+    np.testing.assert_array_equal(filled[~mask], picture[~mask])
+    difference = (filled - sedil.inpaint(picture, mask, method="quick"))[mask]
+    assert np.sqrt(np.mean(difference**2)) < 0.02 * picture.std()
 
 
 # Runs that are stopped
@@ -302,6 +304,12 @@ def test_other_files():
     )
     assert "come one at a time" in sentence(invoke("denoise", "noisy.zarr", "group.zarr", "out"))
     assert "is what is read itself" in sentence(invoke("denoise", "noisy.zarr", "noisy.zarr", "--force"))
+
+
+def test_a_folder_may_be_called_like_a_file():
+    Path("scan.h5").mkdir()
+    assert not stored_arrays.is_stored("scan.h5/a.png")
+    assert stored_arrays.is_stored("file.h5/raw")
 
 
 def test_a_compressed_tiff_is_not_mapped():

@@ -44,7 +44,7 @@ from sedil.imaging.patch_inpainting import fill_by_patches, missing_neighbours, 
 from sedil.patch_grid import Part
 from sedil.progress import Progress
 
-# Halos, in windows of candidates or in patches: twice as much changes less than results/cluster.csv tells.
+# Halos, in windows of candidates or in patches: wider ones bring results no nearer (docs/cluster.md).
 _WINDOWS, _PATCHES = 2, 4
 
 

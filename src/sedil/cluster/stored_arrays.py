@@ -146,7 +146,7 @@ def _kind(path: Path) -> Kind | None:
 def _hdf5_file(path: Path) -> Path | None:
     """The HDF5 file that a path is, or leads into."""
     names = [own for own in (path, *path.parents) if _SUFFIXES.get(own.suffix.lower()) == "HDF5"]
-    return names[-1] if names else None
+    return next((own for own in names if not own.is_dir()), None)
 
 
 @contextmanager
