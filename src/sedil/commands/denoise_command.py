@@ -11,6 +11,12 @@ import typer
 from typer.core import TyperCommand
 
 from sedil.choices import DenoisingMethod
+from sedil.commands.block_work import (
+    Scheduler,
+    is_worked_on_in_blocks,
+    require_one_in_blocks,
+    restore_in_blocks,
+)
 from sedil.commands.common import Dictionary, Failures, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
 
@@ -38,6 +44,8 @@ sedil denoise photos/ clean/ --method quick
 sedil denoise head.nii.gz clean.nii.gz --sigma 20
 
 sedil denoise clip.tif clean.tif --time-axis 0
+
+sedil denoise embryo.zarr clean.zarr --method quick
 """
 
 
@@ -82,6 +90,7 @@ def denoise(
             "for several a folder, not OUT."
         ),
     ] = None,
+    scheduler: Scheduler = None,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
@@ -95,11 +104,16 @@ def denoise(
 
     Volumes are NIfTI files (.nii, .nii.gz), TIFF files of several pages, and
     arrays (.npy, .npz); the result has the format and the header of IN.
+
+    Zarr stores, OME-Zarr groups and HDF5 files (file.h5/name) are denoised
+    block by block and need not fit into memory, and so are .npy and TIFF files
+    with --scheduler. A run that was stopped goes on where it was.
     """
     *images, output = paths
     if not images:
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
     from sedil.checks import require_positive
+    from sedil.file_jobs.chunk_runs import ChunkSettings
     from sedil.file_jobs.denoise_files import DenoiseSettings
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.pretrained import as_dictionary
@@ -109,7 +123,11 @@ def denoise(
             require_positive(sigma, "sigma")
         loaded = None if dictionary is None else as_dictionary(dictionary)
         settings = DenoiseSettings(sigma, loaded, method, stride, time_axis, threads)
-        if len(images) == 1 and not images[0].is_dir():
+        if is_worked_on_in_blocks([*images, output], scheduler):
+            require_one_in_blocks(images, compare)
+            settings_of_blocks = ChunkSettings(sigma, loaded, method, stride, time_axis)
+            restore_in_blocks(images[0], output, settings_of_blocks, None, scheduler, threads, force)
+        elif len(images) == 1 and not images[0].is_dir():
             _denoise_one(plan_one(images[0], output, compare, force), settings)
         else:
             _denoise_several(plan_several(images, output, compare, force), output, settings)

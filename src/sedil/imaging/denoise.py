@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
+
+import numpy as np
+from array_api_compat import is_dask_array
 
 from sedil import checks
 from sedil.arrays import AnyArray
 from sedil.choices import CodingMethod, DenoisingMethod, Precision
-from sedil.engines import EngineName
+from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.noise import estimate_noise
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.pixels import Units, copied, join_channels, split_channels
-from sedil.imaging.weak_noise import weakness
-from sedil.pretrained import DictionaryLike
+from sedil.imaging.weak_noise import WEAKEST, weakness
+from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
 
 METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
 _CODING: dict[DenoisingMethod, CodingMethod] = {"quick": "refit", "l1": "l1", "pursuit": "pursuit"}
-_WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 
 
 def denoise(
@@ -50,7 +52,7 @@ def denoise(
 
     Parameters
     ----------
-    image : NumPy array, or a tensor of torch, CuPy, ...
+    image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units; never modified.
     sigma : float, optional
@@ -93,12 +95,14 @@ def denoise(
     threads : int, optional
         Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     progress : bool or callable, default False
-        True shows a bar; a function is called with a `sedil.progress.Progress` now and then.
+        True shows a bar; a function is called with a `sedil.progress.Progress` now and then. Of Dask arrays
+        Dask itself tells how far it has come.
 
     Returns
     -------
     array
-        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range. Of a
+        Dask array one with its chunks, not yet computed (docs/cluster.md).
 
     Examples
     --------
@@ -109,16 +113,35 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
+    if method is None:
+        method = "groups" if dictionary is None and threshold is None else "quick"
+    if is_dask_array(image):
+        from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
+        from sedil.cluster.lazy_denoise import HowToDenoise, lazy_denoise
+
+        own: Any = as_lazy_image(image, channel_axis)
+        shape, n_channels = shape_and_channels(own, channel_axis)
+        _check_shape(shape, method, channel_axis, time_axis)
+        how = HowToDenoise(
+            shape,
+            n_channels,
+            None if dictionary is None else as_dictionary(dictionary),
+            _CODING.get(method),
+            threshold,
+            stride,
+            time_axis,
+            max_memory,
+            checks.working_precision(dtype, np.empty(0, own.dtype)),
+            engine if engine is None else require_engine(engine),
+            threads,
+        )
+        return lazy_denoise(own, sigma, how, channel_axis)
     image = checks.as_image(image, channel_axis)
     units = Units.of(image)
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
     channels = split_channels(pixels, channel_axis)
-    if method is None:
-        method = "groups" if dictionary is None and threshold is None else "quick"
-    checks.require_time_axis(time_axis, method, channels[0].shape)
-    if method == "groups" and channel_axis is None and time_axis is None:
-        _require_no_colour(channels[0].shape)
+    _check_shape(channels[0].shape, method, channel_axis, time_axis)
     level = (
         estimate_noise(pixels, channel_axis)
         if sigma is None
@@ -131,7 +154,7 @@ def denoise(
     else:
         share = weakness(pixels, level) if method == "quick" else 0.0
         work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
-    if level < _WEAKEST or units.spread == 0:
+    if level < WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
         counter = PatchCounter(report, work.n_patches(len(channels)))
@@ -152,6 +175,13 @@ def _check_settings(
         checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
+
+
+def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:
+    """The shape of a channel."""
+    checks.require_time_axis(time_axis, method, shape)
+    if method == "groups" and channel_axis is None and time_axis is None:
+        _require_no_colour(shape)
 
 
 def _require_no_colour(shape: Sequence[int]) -> None:

@@ -61,6 +61,7 @@ class GroupFilling(NamedTuple):
         guess: Sequence[AnyArray],
         sigma: float,
         options: CleaningOptions,
+        contrast: float | None = None,
     ) -> list[AnyArray]:
         """Fill the missing pixels of channels with what their groups have in common. Paper: Eq. (35).
 
@@ -73,6 +74,8 @@ class GroupFilling(NamedTuple):
         sigma : float
             Noise of the known pixels: no pass removes less.
         options : CleaningOptions
+        contrast : float, optional
+            Standard deviation of the known pixels; of the whole image, if `channels` are parts of one.
 
         Returns
         -------
@@ -81,7 +84,8 @@ class GroupFilling(NamedTuple):
         """
         xp = array_namespace(channels[0])
         known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
-        contrast = sqrt(variance(known[~missing]))
+        if contrast is None:
+            contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
         for number, level in enumerate(np.geomspace(*LEVELS, self.settings.n_passes).tolist()):
             if number % _MATCH_EVERY == 0:

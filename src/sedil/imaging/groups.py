@@ -19,7 +19,7 @@ from sedil.engines.contract import Groups, Shrinkage
 from sedil.engines.threads import parallel_map, threads_beside
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.match_grid import MatchGrid
-from sedil.patch_grid import PatchGrid, require_no_gaps
+from sedil.patch_grid import Part, PatchGrid, require_no_gaps
 
 # Chosen on photographs that are not among the test images (docs/groups.md). In pictures mean members are
 # shrunk too: flat regions hold no stripes then. Volumes and clips would lose up to 0.1 dB by it.
@@ -83,6 +83,11 @@ def _moved(lengths: tuple[int, ...], time_axis: int) -> tuple[int, ...]:
     return tuple(others)
 
 
+def match_grid(shape: Sequence[int], settings: GroupSettings, part: Part | None = None) -> MatchGrid:
+    """Where groups are sought in an image of this shape, or in a part of it."""
+    return MatchGrid(PatchGrid(shape, settings.patch_shape, settings.strides), settings.window, part)
+
+
 def find_groups(
     guide: Array, settings: GroupSettings, options: CleaningOptions, wanted: Array | None = None
 ) -> list[Groups]:
@@ -91,7 +96,7 @@ def find_groups(
     With `wanted`, a boolean array without channels, patches that hold none of its pixels get no group.
     """
     engine = choose_engine(options.engine, guide, ())
-    grid = MatchGrid(PatchGrid(guide.shape[1:], settings.patch_shape, settings.strides), settings.window)
+    grid = match_grid(options.whole(guide.shape[1:]), settings, options.part)
     n_members = min(settings.n_members, grid.n_candidates)
     plan = engine.plan_groups(grid, guide, n_members, options.max_memory, options.threads)
     match = partial(engine.match_box, grid, guide, n_members, wanted=wanted)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from math import ldexp
 
 import numpy as np
+from array_api_compat import is_dask_array
 
 from sedil import checks
 from sedil.arrays import Array, to_numpy
+from sedil.imaging.noise_details import level_of, require_details, sizes_of_details
 from sedil.imaging.pixels import Units
-
-# High-pass filter of Daubechies' wavelet with two vanishing moments: blind to ramps, unit length.
-_DETAIL = np.array([1 - np.sqrt(3), np.sqrt(3) - 3, 3 + np.sqrt(3), -1 - np.sqrt(3)]) / np.sqrt(32)
-_ROUNDING = 1e-9  # of the largest value
-_MEDIAN_OF_NORMAL = 0.6744897501960817  # median of |z| for a standard normal z
 
 
 def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
@@ -24,7 +21,7 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
 
     Parameters
     ----------
-    image : NumPy array, or a tensor, which is fetched from its device, in any units
+    image : NumPy array, or a tensor, which is fetched from its device, or a Dask array, in any units
         At least four entries along each axis.
     channel_axis : int, optional
         Axis of the colour channels.
@@ -32,6 +29,7 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     Returns
     -------
     float
+        Of a Dask array a Dask array without axes, not yet computed (docs/cluster.md).
 
     Notes
     -----
@@ -39,23 +37,16 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     was clipped at the ends of the range, as in an 8-bit file with sigma above 30 or so, is underestimated.
     Give `sigma` where you know it.
     """
+    if is_dask_array(image):
+        from sedil.cluster.lazy_noise import lazy_estimate
+
+        return lazy_estimate(image, channel_axis)
     image = checks.as_image(image, channel_axis)
     own = to_numpy(image)
     units = Units.of(own)
     values = units.pixels(own, "float64")
     checks.require_finite(values, "image")
-    details = values
-    if channel_axis is not None:
-        details = np.moveaxis(details, channel_axis, 0)
-    for axis in range(channel_axis is not None, details.ndim):
-        if details.shape[axis] < len(_DETAIL):
-            raise ValueError(
-                f"The noise of an image of shape {values.shape} cannot be estimated: give sigma."
-            )
-        windows = np.lib.stride_tricks.sliding_window_view(details, len(_DETAIL), axis=axis)
-        details = windows @ _DETAIL
-    # Saturated and synthetic regions have no noise to show, only what rounding leaves.
-    details = np.abs(details)
-    details = details[details > _ROUNDING * np.abs(values).max()]
-    level = float(np.median(details)) / _MEDIAN_OF_NORMAL if details.size else 0.0
-    return ldexp(level, -units.exponent)
+    channels = values[None] if channel_axis is None else np.moveaxis(values, channel_axis, 0)
+    require_details(channels.shape[1:], values.shape)
+    details = sizes_of_details(channels, np.abs(values).max())
+    return ldexp(level_of(float(np.median(details)) if details.size else 0.0), -units.exponent)

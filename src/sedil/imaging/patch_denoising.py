@@ -73,23 +73,30 @@ class PatchDenoising(NamedTuple):
     def _clean_one(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
         estimate = channel
         if self.cosines < 1:
-            estimate = self._clean_by_codes(channel, options)
+            estimate = mean_over_patches(channel, self.cleanings, options)
+            estimate = self.improved(channel, estimate, variance(channel), options)
         if self.cosines > 0:
             by_cosines = clean_by_cosines(channel, self.sigma, self.stride, options)
-            estimate = estimate + self.cosines * (by_cosines - estimate)
+            estimate = self.mixed(estimate, by_cosines)
         return estimate
 
-    def _clean_by_codes(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
-        estimate = mean_over_patches(channel, self.cleanings, options)
+    def improved(
+        self, channel: AnyArray, estimate: AnyArray, energy: float, options: CleaningOptions
+    ) -> AnyArray:
+        """What is made of the mean over cleaned patches; `energy` is the variance of the whole channel."""
         if self.coding == "l1":
             return estimate
         if channel.ndim > 2:
-            estimate = second_pass(channel, estimate, self.sigma, options.threads)
-        return _with_grain(estimate, channel, self.sigma)
+            estimate = second_pass(channel, estimate, self.sigma, options.threads, options.part)
+        return _with_grain(estimate, channel, energy, self.sigma)
+
+    def mixed(self, estimate: AnyArray, by_cosines: Array) -> AnyArray:
+        """With the share of what cosines have made that is wanted."""
+        return estimate + self.cosines * (by_cosines - estimate)
 
 
-def _with_grain(estimate: AnyArray, noisy: Array, sigma: float) -> AnyArray:
-    """Mix in as much of the noisy image as its fine grain is worth, by variance."""
-    contrast = sqrt(max(variance(noisy) - sigma**2, 0.0))
+def _with_grain(estimate: AnyArray, noisy: Array, energy: float, sigma: float) -> AnyArray:
+    """Mix in as much of the noisy image, of variance `energy`, as its fine grain is worth, by variance."""
+    contrast = sqrt(max(energy - sigma**2, 0.0))
     share = min((_GRAIN * contrast / sigma) ** 2, _MOST_GRAIN)
     return estimate + share * (noisy - estimate)

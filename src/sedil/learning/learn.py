@@ -13,6 +13,7 @@ import sedil
 from sedil import checks
 from sedil.arrays import Array, in_precision
 from sedil.choices import MetricName, Precision, PresetName, StartName
+from sedil.cluster.dask_arrays import in_memory
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.checkpoint import CheckpointFile, fingerprint
 from sedil.learning.defaults import CostSettings, choose_atoms, choose_warm_up, mean_energy
@@ -137,6 +138,7 @@ def learn(
     >>> result.dictionary.factors[0].shape
     (4, 6)
     """
+    patches = in_memory(patches, "patches", "use sedil.learn_minibatch")
     working = checks.as_working_array(patches, "patches", dtype)
     checks.require_patches(working)
     checks.require_threads(threads)
