@@ -245,6 +245,11 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
+def is_list_or_array(value: Any) -> bool:
+    """Whether it is several numbers, or at least an array that could be."""
+    return _is_list(value) or (is_array_api_obj(value) and getattr(value, "ndim", 0) > 0)
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 

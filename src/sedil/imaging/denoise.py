@@ -11,9 +11,10 @@ from sedil.choices import CodingMethod, DenoisingMethod, Precision
 from sedil.engines import EngineName
 from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.noise import estimate_noise
+from sedil.imaging.noise_levels import NoiseLevels, Sigma, as_sigma, in_pixels, left_alone
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
-from sedil.imaging.pixels import Units, copied, join_channels, split_channels
+from sedil.imaging.pixels import Units, copied, without_channels
 from sedil.imaging.weak_noise import weakness
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
@@ -25,7 +26,7 @@ _WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square i
 
 def denoise(
     image: AnyArray,
-    sigma: float | None = None,
+    sigma: Sigma | None = None,
     dictionary: DictionaryLike | None = None,
     *,
     method: DenoisingMethod | None = None,
@@ -53,8 +54,10 @@ def denoise(
     image : NumPy array, or a tensor of torch, CuPy, ...
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units; never modified.
-    sigma : float, optional
-        Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`.
+    sigma : float or array, optional
+        Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
+        any array that broadcasts to the image, without its channels too; where it is 0, pixels are left
+        alone. Default: `sedil.estimate_noise`.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -113,30 +116,35 @@ def denoise(
     units = Units.of(image)
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
-    channels = split_channels(pixels, channel_axis)
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
-    checks.require_time_axis(time_axis, method, channels[0].shape)
+    shape = without_channels(image.shape, channel_axis)
+    checks.require_time_axis(time_axis, method, shape)
     if method == "groups" and channel_axis is None and time_axis is None:
-        _require_no_colour(channels[0].shape)
-    level = (
-        estimate_noise(pixels, channel_axis)
-        if sigma is None
-        else units.level(checks.require_positive(sigma, "sigma"))
-    )
+        _require_no_colour(shape)
+    if sigma is None:
+        noise = NoiseLevels(estimate_noise(pixels, channel_axis))
+    else:
+        sigma = as_sigma(sigma, image.shape, channel_axis)
+        noise = in_pixels(sigma, units, channel_axis)
+    channels = noise.split(pixels, channel_axis)
+    level, places = noise.level, noise.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         is_weak = weakness(pixels, level) == 1
-        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak)
+        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak, places)
     else:
         share = weakness(pixels, level) if method == "quick" else 0.0
-        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
+        work = PatchDenoising.plan(
+            channels[0], level, dictionary, _CODING[method], threshold, stride, share, places
+        )
     if level < _WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
         counter = PatchCounter(report, work.n_patches(len(channels)))
         cleaned = work.clean(channels, CleaningOptions(engine, max_memory, threads, counter))
-    return units.image(join_channels(cleaned, channel_axis), image.dtype)
+    result = units.image(noise.join(cleaned, channel_axis), image.dtype)
+    return result if sigma is None else left_alone(result, image, sigma)
 
 
 def _check_settings(

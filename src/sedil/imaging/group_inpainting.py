@@ -14,7 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array, variance
-from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups
+from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.imaging.patch_inpainting import passes_needed
 from sedil.patch_grid import PatchGrid
@@ -56,6 +56,7 @@ class GroupFilling(NamedTuple):
         guess: Sequence[AnyArray],
         sigma: float,
         options: CleaningOptions,
+        places: Array | None = None,
     ) -> list[AnyArray]:
         """Fill the missing pixels of channels with what their groups have in common. Paper: Eq. (35).
 
@@ -68,6 +69,8 @@ class GroupFilling(NamedTuple):
         sigma : float
             Noise of the known pixels: no pass removes less.
         options : CleaningOptions
+        places : array, optional
+            The noise of each place in multiples of `sigma`.
 
         Returns
         -------
@@ -78,12 +81,15 @@ class GroupFilling(NamedTuple):
         known, missing, filled = map(xp.stack, (list(channels), list(masks), list(guess)))
         contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
+        own = sigma**2 * xp.ones_like(known[0, ...])
+        if places is not None:
+            own = patch_means(own * places**2, self.settings.patch_shape)
         for number, level in enumerate(
             np.geomspace(_FIRST_LEVEL, _LAST_LEVEL, self.settings.n_passes).tolist()
         ):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(filled, self.settings, options, wanted)
-            noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)
+            noise = xp.clip(own, min=(level * contrast) ** 2)
             estimate = mean_over_groups(filled, groups, noise, options)
             filled = xp.where(missing, estimate, known)
         return [filled[k, ...] for k in range(filled.shape[0])]
