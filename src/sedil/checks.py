@@ -267,6 +267,14 @@ def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> 
     return number
 
 
+def require_finite_number(value: float, name: str) -> float:
+    """A finite number of either sign."""
+    number = _as_float(value)
+    if not isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {short(value)}.")
+    return number
+
+
 def _as_float(value: Any) -> float:
     """A real number as a float; NaN for all else, and for what is beyond it."""
     try:

@@ -1,4 +1,4 @@
-"""`denoise`: remove white Gaussian noise from pictures, volumes, clips and signals."""
+"""`denoise`: remove noise from pictures, volumes, clips and signals."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ from typing import get_args
 
 from sedil import checks
 from sedil.arrays import AnyArray
-from sedil.choices import CodingMethod, DenoisingMethod, Precision
+from sedil.choices import CodingMethod, DenoisingMethod, NoiseKind, Precision
 from sedil.engines import EngineName
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.noise import estimate_noise
-from sedil.imaging.noise_levels import NoiseLevels, Sigma, as_sigma, in_pixels, left_alone
+from sedil.imaging.noise import NoiseEstimate, measure_noise
+from sedil.imaging.noise_levels import NoiseLevels, Sigma, as_sigma, estimated_levels, in_pixels, left_alone
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
+from sedil.imaging.photon_noise import plan_photon_noise
 from sedil.imaging.pixels import Units, copied, without_channels
 from sedil.imaging.weak_noise import weakness
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
 
 METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
+KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 _CODING: dict[DenoisingMethod, CodingMethod] = {"quick": "refit", "l1": "l1", "pursuit": "pursuit"}
 _WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 
@@ -34,13 +36,17 @@ def denoise(
     stride: int | None = None,
     channel_axis: int | None = None,
     time_axis: int | None = None,
+    noise: NoiseKind | NoiseEstimate | None = None,
+    gain: float | None = None,
+    read_noise: float | None = None,
+    offset: float | None = None,
     max_memory: float = 512e6,
     dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
     progress: ProgressOption = False,
 ) -> AnyArray:
-    """Remove white Gaussian noise from an image, volume, clip or signal.
+    """Remove noise from an image, volume, clip or signal: white, of photons, or as a camera leaves it.
 
     Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with
     two orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
@@ -57,7 +63,7 @@ def denoise(
     sigma : float or array, optional
         Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
         any array that broadcasts to the image, without its channels too; where it is 0, pixels are left
-        alone. Default: `sedil.estimate_noise`.
+        alone. Default: what `sedil.measure_noise` finds.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -84,6 +90,16 @@ def denoise(
     time_axis : int, optional
         Of "groups": the axis of a clip along which its frames lie, counted without channels. Its patches are
         then wide and short, and are sought through time.
+    noise : {"white", "correlated", "poisson-gaussian"} or NoiseEstimate, optional
+        What the noise is (docs/noise.md). "white": alike and independent in all pixels. "correlated": of a
+        picture whose noise a camera or JPEG has smoothed, so that it is strong only in what is coarse; its
+        level is found by channel and brightness. "poisson-gaussian": counts of photons. Default: "white" with
+        `sigma`, else that of the first two which `sedil.measure_noise` finds; what it returns may be given
+        too.
+    gain, read_noise, offset : float, optional
+        Of "poisson-gaussian": a pixel of n photons is ``offset + gain * n``, with noise of level `read_noise`
+        besides that of the photons, all in the units of the image. Default: offset 0, and what is not given
+        of the others is found in the image; without read noise if a gain is given.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
@@ -112,6 +128,7 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
+    _check_noise(sigma, noise, gain, read_noise, offset)
     image = checks.as_image(image, channel_axis)
     units = Units.of(image)
     pixels = units.pixels(image, dtype)
@@ -122,13 +139,18 @@ def denoise(
     checks.require_time_axis(time_axis, method, shape)
     if method == "groups" and channel_axis is None and time_axis is None:
         _require_no_colour(shape)
-    if sigma is None:
-        noise = NoiseLevels(estimate_noise(pixels, channel_axis))
+    photons = None
+    if noise == "poisson-gaussian":
+        photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
+        pixels, levels = photons.even(pixels), NoiseLevels(1.0)
+    elif sigma is None:
+        found = noise if isinstance(noise, NoiseEstimate) else measure_noise(image, channel_axis, noise)
+        levels = estimated_levels(found, pixels, units, channel_axis)
     else:
-        sigma = as_sigma(sigma, image.shape, channel_axis)
-        noise = in_pixels(sigma, units, channel_axis)
-    channels = noise.split(pixels, channel_axis)
-    level, places = noise.level, noise.places_like(channels[0])
+        given = as_sigma(sigma, image.shape, channel_axis)
+        levels = in_pixels(given, units, channel_axis)
+    channels = levels.split(pixels, channel_axis)
+    level, places = levels.level, levels.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         is_weak = weakness(pixels, level) == 1
@@ -143,8 +165,9 @@ def denoise(
     with reporting(progress, "denoising") as report:
         counter = PatchCounter(report, work.n_patches(len(channels)))
         cleaned = work.clean(channels, CleaningOptions(engine, max_memory, threads, counter))
-    result = units.image(noise.join(cleaned, channel_axis), image.dtype)
-    return result if sigma is None else left_alone(result, image, sigma)
+    joined = levels.join(cleaned, channel_axis)
+    result = units.image(joined if photons is None else photons.restored(joined), image.dtype)
+    return result if sigma is None else left_alone(result, image, given)
 
 
 def _check_settings(
@@ -160,6 +183,27 @@ def _check_settings(
         checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
+
+
+def _check_noise(
+    sigma: Sigma | None,
+    noise: str | NoiseEstimate | None,
+    gain: float | None,
+    read_noise: float | None,
+    offset: float | None,
+) -> None:
+    if noise is not None and not isinstance(noise, NoiseEstimate):
+        checks.require_choice(noise, "noise", KINDS)
+    if sigma is not None and noise not in (None, "white"):
+        raise ValueError("sigma is for white noise: leave it out, or noise.")
+    if noise != "poisson-gaussian" and not gain is read_noise is offset is None:
+        raise ValueError('gain, read_noise and offset are for noise="poisson-gaussian": add it.')
+    if gain is not None:
+        checks.require_positive(gain, "gain")
+    if read_noise is not None:
+        checks.require_positive(read_noise, "read_noise", zero_allowed=True)
+    if offset is not None:
+        checks.require_finite_number(offset, "offset")
 
 
 def _require_no_colour(shape: Sequence[int]) -> None:

@@ -12,13 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
+from scipy.ndimage import uniform_filter
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.imaging.noise import NoiseEstimate
 from sedil.imaging.pixels import Units, join_channels, split_channels, without_channels
 
 Sigma = float | Sequence[Any] | Array  # a number, one for each channel, or a map
 
+_ALIKE = 1.1  # estimates of channels that differ by less are those of one level
+_AROUND = 7  # pixels, over which brightness is the mean
 # Noise of a channel beside that of all of them together: one that is nearly clean would else be all that
 # groups look at.
 _LEAST_CHANNEL = 1 / 16
@@ -74,6 +78,25 @@ class NoiseLevels(NamedTuple):
         xp = array_namespace(channel)
         own = xp.asarray(self.places, dtype=channel.dtype, device=device_of(channel))
         return xp.broadcast_to(own, channel.shape)
+
+
+def estimated_levels(
+    found: NoiseEstimate, pixels: Array, units: Units, channel_axis: int | None
+) -> NoiseLevels:
+    """The noise that was found in an image, for its pixels; if correlated, by the brightness around each."""
+    sigma = np.ldexp(np.array(found.sigma), units.exponent)
+    n_channels = 1 if channel_axis is None else pixels.shape[channel_axis]
+    if len(sigma) != n_channels:
+        raise ValueError(f"noise was measured in {len(sigma)} channels, the image has {n_channels}.")
+    if sigma.max() <= _ALIKE * sigma.min():
+        sigma = np.full(len(sigma), np.sqrt(np.mean(sigma**2)))
+    sigma = sigma.reshape(-1, *(1,) * (pixels.ndim - (channel_axis is not None)))
+    if np.all(found.levels == 1):
+        return NoiseLevels.of_map(sigma, 0)
+    own = to_numpy(pixels).astype(np.float64)
+    around = uniform_filter(own if channel_axis is None else own.mean(axis=channel_axis), _AROUND)
+    brightness = np.ldexp(found.brightness - units.offset, units.exponent)
+    return NoiseLevels.of_map(sigma * np.interp(around, brightness, found.levels), 0)
 
 
 def as_sigma(
