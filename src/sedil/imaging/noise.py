@@ -18,16 +18,22 @@ from sedil.imaging.noise_blocks import SHORTEST, Bin, Blocks, fine_noise, measur
 from sedil.imaging.pixels import Units
 
 # Chosen on photographs with camera noise and on pictures with synthetic noise, none of them tested on.
-_BAND = 0.2, 0.5  # frequencies where noise with correlation is strong, and scenes are no longer
-# Amplitudes there over those at fine frequencies from which on noise is correlated: photographs without noise
-# have as much, so that more is asked where fine noise, of the range of the image, is weak.
-_LEAST_RATIO, _MOST_RATIO, _CLEAR_FINE, _FALL = 2.0, 4.0, 0.01, 0.4
-_UNCLEAR = 0.75  # of that ratio, from which on noise may be either
-_PLAUSIBLE, _TEXTURE = 0.03, 0.05  # the same over the range of the image: no camera's noise is so strong
+_COARSE = 0.2, 0.5  # frequencies where noise with correlation is strong, and scenes are no longer
+# Amplitudes at the frequencies before the finest over those at the finest: white noise is as strong at both,
+# whatever the scene, where noise that was smoothed is still falling.
+_FINER, _FINEST = (0.5, 0.65), (0.8, 1.0)
+_WHITE, _CORRELATED = 1.6, 1.85
+# The same from the middle on, where smoothed noise lies above a floor of white noise, and scenes do too.
+_MIDDLE, _WHITE_THERE, _CORRELATED_THERE = (0.35, 0.5), 2.7, 3.4
+# Amplitudes at coarse frequencies over the range of the image, or those at the finest, from which on they are
+# texture: no camera's noise is so strong.
+_PLAUSIBLE, _TEXTURE, _OVER_FINEST = 0.03, 0.05, 2.5
 _LOWEST_OVER_NEXT = 1.5  # most variance of the lowest frequencies, where scenes are, over that of the next
-_CAUTION = 1.4  # over the edge that noise has: it differs from place to place, and is not Gaussian
-_USUAL = 0.5  # share of the brightnesses whose parts are flat enough to tell the usual level
-_DIMMEST, _BRIGHTEST = 0.6, 2.5  # level of a brightness over the usual one
+# A picture tells the level of noise at coarse frequencies to a factor of two only, as scenes hold these too.
+# So it is the geometric mean of what is found, times a constant, and what suits most pictures of cameras, a
+# share of their range; but not far above what is found.
+_OVER_EDGE, _OF_RANGE, _MOST_OVER_EDGE = 1.9, 0.04, 2.5
+_DIMMEST, _BRIGHTEST = 0.7, 1.4  # level of a brightness over that of most
 _MEMBERS_PER_ENTRY = 96 / 75  # of groups in colour
 _ROUNDS, _OUTLYING = 30, 0.1  # of the line through variances; by how much a flat part may be above it
 
@@ -122,9 +128,7 @@ def measure_noise(
     if kind is not None:
         checks.require_choice(kind, "kind", get_args(EstimatedNoise))
     if kind == "correlated" and channels.ndim != 3:
-        raise ValueError(
-            f"Correlated noise is that of pictures, got {channels.ndim - 1} axes without colour."
-        )
+        raise ValueError(f"Correlated noise is known of pictures, got {channels.ndim - 1} axes.")
     blocks = _blocks(channels)
     none = (0.0,) * len(channels)
     if blocks is None:
@@ -132,11 +136,12 @@ def measure_noise(
         return NoiseEstimate("white", none, 0.0, 0.0, none, none, empty[:, 0], empty[:, 0], empty)
     fine, uncertainty = fine_noise(blocks)
     bins = measure_bins(blocks)
+    scope = ldexp(units.spread if units.offset else units.largest, units.exponent)
     if kind is not None:
         weight = 1.0 if kind == "correlated" else 0.0
     else:
-        weight = _correlated_share(blocks, bins, float(np.ptp(channels))) if channels.ndim == 3 else 0.0
-    found = _mixed(blocks, bins, fine, weight)
+        weight = _correlated_share(blocks, bins, scope) if channels.ndim == 3 else 0.0
+    found = _mixed(blocks, bins, fine, weight, scope)
     scale = ldexp(1.0, -units.exponent)
     lines = [_line(*points) for points in zip(found.brightness.T, found.variances.T, strict=True)]
     return NoiseEstimate(
@@ -159,7 +164,7 @@ class _Found(NamedTuple):
     variances: np.ndarray
 
 
-def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float) -> _Found:
+def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float, scope: float) -> _Found:
     """White noise, noise with correlation, or where that is not clear something between, by logarithms."""
     brightness = np.array([each.brightness for each in bins])
     fine_variances = np.array([each.fine for each in bins])
@@ -167,10 +172,11 @@ def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float)
         return _Found(np.sqrt(fine), np.ones(len(bins)), brightness, fine_variances)
     spectra = np.array([_without_scene(blocks, each.spectrum) for each in bins])
     variances = np.mean(np.einsum("nkcc->nkc", spectra), axis=1)
-    sigma = np.sqrt(np.quantile(variances, _USUAL, axis=0))
-    levels = np.array([_edge_level(spectrum / np.outer(sigma, sigma)) for spectrum in spectra])
-    usual = np.quantile(levels, _USUAL)
-    levels = _CAUTION * np.clip(levels, _DIMMEST * usual, _BRIGHTEST * usual)
+    sigma = np.sqrt(np.median(variances, axis=0))
+    edges = np.array([_edge_level(spectrum) for spectrum in spectra])
+    usual = max(float(np.median(edges)), 1e-300)
+    level = min(np.sqrt(_OVER_EDGE * usual * _OF_RANGE * scope), _MOST_OVER_EDGE * usual)
+    levels = level / np.sqrt(np.mean(sigma**2)) * np.clip(edges / usual, _DIMMEST, _BRIGHTEST)
     return _Found(
         np.sqrt(fine) ** (1 - weight) * sigma**weight,
         levels**weight,
@@ -179,19 +185,33 @@ def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float)
     )
 
 
-def _correlated_share(blocks: Blocks, bins: Sequence[Bin], spread: float) -> float:
-    """From 0 for white noise to 1 for noise that is strong only where it is smooth, as no scene is."""
-    low, high = _BAND
-    band = (blocks.frequency >= low) & (blocks.frequency <= high)
-    coarse = np.array([np.mean(np.einsum("kcc->kc", each.spectrum[band])) for each in bins])
-    fine = np.array([np.mean(each.fine) for each in bins])
-    ratio = np.sqrt(np.quantile(coarse / np.maximum(fine, 1e-9 * coarse + 1e-300), 0.25))
-    usual_fine = np.sqrt(np.median(fine)) / spread
-    asked = np.clip(_LEAST_RATIO * (_CLEAR_FINE / (usual_fine + 1e-300)) ** _FALL, _LEAST_RATIO, _MOST_RATIO)
-    strength = np.sqrt(np.median(coarse)) / spread
-    plausible = max(_PLAUSIBLE, _MOST_RATIO * usual_fine)
+def _correlated_share(blocks: Blocks, bins: Sequence[Bin], scope: float) -> float:
+    """From 0 for white noise to 1 for noise that is strong only where it is smooth, and not too strong.
+
+    `scope` is how bright the image could be.
+    """
+    coarse, middle, finer, finest = (
+        _band_variances(blocks, bins, *band) for band in (_COARSE, _MIDDLE, _FINER, _FINEST)
+    )
+    falling = max(
+        _ramp(_usual_ratio(finer, finest), _WHITE, _CORRELATED),
+        _ramp(_usual_ratio(middle, finest), _WHITE_THERE, _CORRELATED_THERE),
+    )
+    strength, fine = (np.sqrt(np.median(each)) / scope for each in (coarse, finest))
+    plausible = max(_PLAUSIBLE, _OVER_FINEST * fine)
     texture = _ramp(strength, plausible, plausible * _TEXTURE / _PLAUSIBLE)
-    return _ramp(ratio, _UNCLEAR * asked, asked) * (1 - texture)
+    return falling * (1 - texture)
+
+
+def _usual_ratio(variances: np.ndarray, finest: np.ndarray) -> float:
+    """Of amplitudes: of the flattest quarter of the bins, as scenes only add to it."""
+    return float(np.sqrt(np.quantile(variances / np.maximum(finest, 1e-9 * variances + 1e-300), 0.25)))
+
+
+def _band_variances(blocks: Blocks, bins: Sequence[Bin], low: float, high: float) -> np.ndarray:
+    """Of each bin, the mean over channels and these frequencies."""
+    band = (blocks.frequency >= low) & (blocks.frequency <= high)
+    return np.array([np.mean(np.einsum("kcc->kc", each.spectrum[band])) for each in bins])
 
 
 def _ramp(value: float, low: float, high: float) -> float:

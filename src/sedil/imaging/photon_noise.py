@@ -69,15 +69,14 @@ def plan_photon_noise(
     """What a caller says of the photons, in the units of the image, for its pixels; the rest is estimated."""
     black = ldexp((offset or 0.0) - units.offset, units.exponent)
     if gain is None:
-        found = measure_noise(pixels, channel_axis, "white")
+        found = measure_noise(pixels - black, channel_axis, "white")
         own_gain = float(np.mean(found.gain))
         if own_gain == 0:
             raise ValueError(
                 "The noise of this image does not grow with its brightness, as that of photons does: "
                 'give gain, or noise="white".'
             )
-        at_black = float(np.mean(np.square(found.read_noise))) + own_gain * black
-        own_read = sqrt(max(at_black, 0.0))
+        own_read = sqrt(np.mean(np.square(found.read_noise)))
     else:
         own_gain, own_read = units.level(gain), 0.0
     if read_noise is not None:
