@@ -22,12 +22,12 @@ _COARSE = 0.2, 0.5  # frequencies where noise with correlation is strong, and sc
 # Amplitudes at the frequencies before the finest over those at the finest: white noise is as strong at both,
 # whatever the scene, where noise that was smoothed is still falling.
 _FINER, _FINEST = (0.5, 0.65), (0.8, 1.0)
-_WHITE, _CORRELATED = 1.6, 1.85
+_WHITE, _CORRELATED = 1.45, 1.7
 # The same from the middle on, where smoothed noise lies above a floor of white noise, and scenes do too.
 _MIDDLE, _WHITE_THERE, _CORRELATED_THERE = (0.35, 0.5), 2.7, 3.4
 # Amplitudes at coarse frequencies over the range of the image, or those at the finest, from which on they are
 # texture: no camera's noise is so strong.
-_PLAUSIBLE, _TEXTURE, _OVER_FINEST = 0.03, 0.05, 2.5
+_PLAUSIBLE, _TEXTURE, _OVER_FINEST = 0.03, 0.05, 2.2
 _LOWEST_OVER_NEXT = 1.5  # most variance of the lowest frequencies, where scenes are, over that of the next
 # A picture tells the level of noise at coarse frequencies to a factor of two only, as scenes hold these too.
 # So it is the geometric mean of what is found, times a constant, and what suits most pictures of cameras, a
