@@ -13,9 +13,11 @@ import numpy as np
 from skimage import data
 
 import sedil
-from sedil.imaging.groups import SHRINKAGE
+from sedil.imaging.groups import group_settings
 
-SIGMA, SIDE, MEMBERS = 25.0, 6, 64
+SIGMA = 25.0
+SETTINGS = group_settings((512, 512))
+SIDE, MEMBERS = SETTINGS.patch_shape[0], SETTINGS.n_members
 FIRST_LEVEL = 1.2  # of the first pass
 CORNER = 230, 300  # a patch on the tripod of the camera
 SHOWN = 12  # members and directions
@@ -72,9 +74,9 @@ def main() -> None:
 
 def kept_share(energies: np.ndarray) -> np.ndarray:
     """Of directions with these energies; see docs/groups.md."""
-    threshold = SHRINKAGE.strength * (np.sqrt(MEMBERS) + SIDE) ** 2 * (FIRST_LEVEL * SIGMA) ** 2
+    threshold = SETTINGS.shrinkage.strength * (np.sqrt(MEMBERS) + SIDE) ** 2 * (FIRST_LEVEL * SIGMA) ** 2
     share = energies / (energies + threshold)
-    for _ in range(SHRINKAGE.smooth_steps):
+    for _ in range(SETTINGS.shrinkage.smooth_steps):
         share = 3 * share**2 - 2 * share**3
     return share
 

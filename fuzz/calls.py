@@ -676,6 +676,7 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
                 "checkpoint": one_of(None, None, stock.folder / "batches.npz"),
                 "checkpoint_every": _COUNT,
                 "resume": one_of(False, True),
+                "scheduler": one_of(None),
             },
             _is_learned,
             1.5,

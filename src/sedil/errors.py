@@ -14,6 +14,10 @@ class ImageFileError(ValueError):
     """A file cannot be read as a picture or a volume."""
 
 
+class MissingPackageError(ImportError, ValueError):
+    """A package is not installed that only a part of sedil needs."""
+
+
 def kind_of(value: object) -> str:
     """What a value is, for a sentence: ``a list``, ``an int``."""
     if value is None:

@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from array_api_compat import is_dask_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_random_state, validate_data
@@ -23,6 +24,7 @@ from sedil.checks import (
     require_unmasked,
 )
 from sedil.choices import MetricName, Precision, PresetName, StartName
+from sedil.cluster.dask_arrays import in_memory, require_known_chunks
 from sedil.coding import sparse_code
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
@@ -165,6 +167,7 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         self
         """
         self._check_parameters()
+        X = in_memory(X, "X", "go through it by partial_fit")
         sample_shape = _sample_shape(X)
         X = self._validated(X, reset=True)
         patch_shape, n_atoms = self._sizes(X.shape[1], sample_shape)
@@ -189,6 +192,8 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
     def partial_fit(self, X: Any, y: Any = None) -> SeparableDictionaryLearning:
         """Go on learning from one more batch, a few hundred to a few thousand samples.
 
+        Of a Dask array each chunk of rows is a batch.
+
         After `fit` it starts from the dictionary found there, which then counts as much as its samples. The
         weights of the cost are those of the first batch. `warm_up`, `max_iterations`, `tolerance` and
         `progress` are not used.
@@ -202,6 +207,11 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         -------
         self
         """
+        if is_dask_array(X):
+            require_known_chunks(X, "X")
+            for rows in X.rechunk(dict.fromkeys(range(1, X.ndim), -1)).blocks:
+                self.partial_fit(rows.compute())
+            return self
         self._check_parameters()
         is_first = not self.__sklearn_is_fitted__()
         sample_shape = _sample_shape(X)
@@ -231,9 +241,19 @@ class SeparableDictionaryLearning(ClassNamePrefixFeaturesOutMixin, TransformerMi
         Returns
         -------
         ndarray of shape (n_samples, n_components)
+            Of a Dask array a Dask array, not yet computed.
         """
         check_is_fitted(self)
         self._require_sample_shape(X)
+        if is_dask_array(X):
+            rows = X.rechunk(dict.fromkeys(range(1, X.ndim), -1))
+            return rows.map_blocks(
+                self.transform,
+                dtype=X.dtype if X.dtype == np.float32 else np.float64,
+                chunks=(rows.chunks[0], self._n_features_out),
+                drop_axis=tuple(range(2, X.ndim)),
+                meta=np.empty((0, 0), X.dtype if X.dtype == np.float32 else np.float64),
+            )
         X = self._validated(X, reset=False)
         codes = sparse_code(
             self.dictionary_.like(X),

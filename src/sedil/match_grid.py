@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from sedil.patch_grid import Box, PatchGrid
+from sedil.patch_grid import Box, Part, PatchGrid, Reach
 
 
 class MatchGrid:
@@ -21,12 +21,20 @@ class MatchGrid:
         The patches that others are sought for.
     window : sequence of int
         Candidates along each axis; fewer where the image has fewer patches.
+    part : Part, optional
+        What is held of the image. Patches are left out whose candidates do not touch what is wanted of it.
     """
 
-    def __init__(self, grid: PatchGrid, window: Sequence[int]) -> None:
+    def __init__(self, grid: PatchGrid, window: Sequence[int], part: Part | None = None) -> None:
         self.grid = grid
-        sides = zip(window, grid.image_shape, grid.patch_shape, strict=True)
-        self.window = tuple(min(length, side - patch + 1) for length, side, patch in sides)
+        self.window = self._fitting(window)
+        if part is not None:
+            self.grid = grid.within(part, self.reaches())
+            self.window = self._fitting(self.window)
+
+    def _fitting(self, window: Sequence[int]) -> tuple[int, ...]:
+        sides = zip(window, self.grid.held, self.grid.patch_shape, strict=True)
+        return tuple(min(length, held.stop - held.start - patch + 1) for length, held, patch in sides)
 
     @property
     def n_candidates(self) -> int:
@@ -35,11 +43,16 @@ class MatchGrid:
 
     def begins(self, box: Box) -> Box:
         """Corners of the first candidates of the patches of a box, along each axis."""
-        sides = zip(box, self.window, self.grid.image_shape, self.grid.patch_shape, strict=True)
+        sides = zip(box, self.window, self.grid.held, self.grid.patch_shape, strict=True)
         return tuple(
-            np.clip(corners - length // 2, 0, side - patch + 1 - length)
-            for corners, length, side, patch in sides
+            np.clip(corners - length // 2, 0, held.stop - held.start - patch + 1 - length)
+            for corners, length, held, patch in sides
         )
+
+    def reaches(self) -> list[Reach]:
+        """The pixels of all candidates of each patch, along each axis."""
+        sides = zip(self.begins(tuple(self.grid.corners)), self.window, self.grid.patch_shape, strict=True)
+        return [(begins, begins + length + patch - 1) for begins, length, patch in sides]
 
     def reach(self, box: Box) -> tuple[slice, ...]:
         """The part of the image that the candidates of a box cover."""

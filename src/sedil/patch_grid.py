@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from itertools import product
 from math import prod
 from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -14,6 +16,24 @@ from array_api_compat import device as device_of
 from sedil.arrays import AnyArray, Array
 
 Box = tuple[np.ndarray, ...]  # first corners along each axis; the box holds all their combinations
+
+
+class Part(NamedTuple):
+    """A part of an image that is worked on by itself, as if the rest of the image were there.
+
+    Attributes
+    ----------
+    image_shape : of the whole image
+    held : slices of the whole image, what there is of it
+    inside : slices of the whole image, what is wanted: patches that do not touch it are left out
+    """
+
+    image_shape: tuple[int, ...]
+    held: tuple[slice, ...]
+    inside: tuple[slice, ...]
+
+
+Reach = tuple[np.ndarray, np.ndarray]  # along one axis: where what each patch touches begins, and ends
 
 
 class PatchGrid:
@@ -53,6 +73,38 @@ class PatchGrid:
                 first, self.image_shape, self.patch_shape, self.strides, strict=True
             )
         ]
+        self.held = tuple(slice(0, side) for side in self.image_shape)
+        self._kept = [slice(None)] * len(self.corners)
+
+    def within(self, part: Part | None, reaches: Sequence[Reach] | None = None) -> PatchGrid:
+        """The same patches in an array that holds only a part of the image, without those not needed there.
+
+        Boxes are still those of the whole image, cut: sums over them are added in the same order, so that
+        the part is that of the whole image to the bit. `reaches` is what each patch touches, by default
+        itself.
+        """
+        if part is None:
+            return self
+        grid = copy(self)
+        grid.held = part.held
+        grid._kept = [
+            _touching(reach, inside)
+            for reach, inside in zip(reaches or self.reaches(), part.inside, strict=True)
+        ]
+        for axis, (corners, held, length) in enumerate(
+            zip(self.corners, part.held, self.patch_shape, strict=True)
+        ):
+            there = np.searchsorted(corners, [held.start, held.stop - length + 1])
+            kept = grid._kept[axis]
+            grid._kept[axis] = slice(max(kept.start, int(there[0])), min(kept.stop, int(there[1])))
+        return grid
+
+    def reaches(self) -> list[Reach]:
+        """The pixels of each patch, along each axis."""
+        return [
+            (corners, corners + length)
+            for corners, length in zip(self.corners, self.patch_shape, strict=True)
+        ]
 
     @property
     def n_patches(self) -> int:
@@ -70,7 +122,15 @@ class PatchGrid:
             np.array_split(corners, -(-len(corners) // length))
             for corners, length in zip(self.corners, reversed(chunk_lengths), strict=True)
         ]
-        return product(*pieces)
+        return product(*map(self._local, range(len(pieces)), pieces))
+
+    def _local(self, axis: int, pieces: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Corners that are needed, counted from where the array begins."""
+        kept = self.corners[axis][self._kept[axis]]
+        if not len(kept):
+            return []
+        own = (piece[(piece >= kept[0]) & (piece <= kept[-1])] for piece in pieces)
+        return [piece - self.held[axis].start for piece in own if len(piece)]
 
     def extent(self, box: Box) -> tuple[slice, ...]:
         """The part of the image that the patches of a box cover."""
@@ -111,6 +171,20 @@ class PatchGrid:
         # For one offset inside the patch no pixel occurs twice, so plain indexed addition is exact.
         for number, offset in enumerate(offsets.tolist()):
             pixels[first + offset] += entries[:, number]
+
+
+def _touching(reach: Reach, inside: slice) -> slice:
+    """Which patches touch an interval, given what each touches; both ends of that grow with the patches."""
+    begins, ends = reach
+    first, last = np.searchsorted(ends, inside.start, "right"), np.searchsorted(begins, inside.stop)
+    return slice(int(first), int(last))
+
+
+def extent_needed(reach: Reach, inside: slice) -> slice:
+    """What the patches touch, along one axis, that touch an interval."""
+    touching = _touching(reach, inside)
+    begins, ends = reach
+    return slice(int(begins[touching][0]), int(ends[touching][-1]))
 
 
 def flat_offsets(lengths: Sequence[int], shape: Sequence[int]) -> np.ndarray:

@@ -44,7 +44,7 @@ for side, n_members in ((6, 40), (5, 20), (3, 30)):  # short sides of 36, 20 and
         other = portable.ENGINE.match_box(grid, image, n_members, box, None)
         assert np.array_equal(np.sort(groups.members), np.sort(other.members))
         ours, theirs = (
-            engine.clean_groups(groups, image, noise, Shrinkage(0.58, 2)).total
+            engine.clean_groups(groups, image, noise, Shrinkage(0.58, 1.0, 2)).total
             for engine in (fused.ENGINE, portable.ENGINE)
         )
         assert np.abs(ours - theirs).max() < 1e-4 * theirs.max()

@@ -1,6 +1,7 @@
 import gzip
 import re
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -98,6 +99,50 @@ def test_nifti_series_is_refused(nibabel, tmp_path, values):
     nifti(nibabel, tmp_path / "series.nii", np.stack([values] * 4, axis=-1))
     with pytest.raises(ImageFileError, match=r"has the shape 5 x 6 x 7 x 4: a volume has three axes"):
         read_volume(tmp_path / "series.nii")
+
+
+def test_nifti_whose_place_is_no_number_says_so_when_it_is_written(nibabel, tmp_path, values):
+    path = tmp_path / "a.nii"
+    nifti(nibabel, path, values)
+    content = bytearray(path.read_bytes())
+    content[252:256] = bytes(4)  # qform and sform codes: the place is that of pixdim
+    content[88:92] = np.float32(np.nan).tobytes()  # pixdim[3]
+    path.write_bytes(content)
+    volume = read_volume(path)
+    with (
+        warnings.catch_warnings(action="error"),
+        pytest.raises(OSError, match=r"what its source says of the voxels cannot be kept: use \.npy"),
+    ):
+        write_volume(tmp_path / "b.nii", volume.pixels, volume)
+    assert not (tmp_path / "b.nii").exists()
+
+
+def test_nifti_whose_size_overflows_is_refused_without_a_warning(nibabel, tmp_path, values):
+    path = tmp_path / "a.nii"
+    nibabel.save(nibabel.Nifti2Image(values, np.eye(4)), path)
+    content = bytearray(path.read_bytes())
+    content[168:176] = np.int64(2**63 - 1).tobytes()  # vox_offset
+    path.write_bytes(content)
+    with (
+        warnings.catch_warnings(record=True, action="always") as told,
+        pytest.raises(ImageFileError, match="cannot be read"),
+    ):
+        read_volume(path)
+    assert not told
+
+
+def test_tiff_whose_pages_lead_round_in_a_circle_is_refused(tmp_path, values):
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, values, contiguous=False, metadata=None)
+    with tifffile.TiffFile(path) as file:
+        second, last = file.pages[1].offset, file.pages[-1]
+        end = last.offset + 2 + 12 * len(last.tags)
+    content = bytearray(path.read_bytes())
+    content[end : end + 4] = second.to_bytes(4, "little")
+    path.write_bytes(content)
+    assert not is_volume(path)  # what is wrong with it the reader of pictures says
+    with pytest.raises(ImageFileError, match=r"its pages lead round in a circle"):
+        read_volume(path)
 
 
 def test_nifti_of_two_compressed_files_has_the_same_bytes(nibabel, tmp_path, values):

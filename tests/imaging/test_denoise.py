@@ -231,7 +231,10 @@ def test_every_pixel_is_covered_at_any_stride(noisy, clean):
 def test_weak_noise_leaves_some_grain_and_strong_noise_none(clean):
     estimate, noisy = np.zeros_like(clean), clean - clean.mean()
     contrast = float(np.std(noisy))
-    grain = [float(np.std(_with_grain(estimate, noisy, sigma * contrast))) / contrast for sigma in (0.1, 0.5)]
+    grain = [
+        float(np.std(_with_grain(estimate, noisy, contrast**2, sigma * contrast))) / contrast
+        for sigma in (0.1, 0.5)
+    ]
     assert 0.05 < grain[0] < 0.07
     assert grain[1] < 0.003
 

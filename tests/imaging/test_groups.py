@@ -18,7 +18,7 @@ from sedil.match_grid import MatchGrid
 from sedil.patch_grid import PatchGrid
 
 SIGMA = 20.0
-SHRINKAGE = Shrinkage(0.58, 2)
+SHRINKAGE = Shrinkage(0.58, 1.0, 2)
 
 # Channels, shape, shape of a patch, stride, window, members: fewer and more of these than entries.
 CASES = [
@@ -97,22 +97,38 @@ def test_engines_clean_groups_alike(case, rng):
         assert_allclose(ours.total, theirs.total, atol=2e-4 * np.abs(theirs.total).max())
 
 
+@pytest.mark.parametrize("n_channels", [1, 3])
 @pytest.mark.parametrize(("n_members", "n_entries"), [(7, 12), (12, 7), (9, 9), (1, 4), (33, 5), (5, 70)])
-def test_shrinkage_is_that_of_eigenvalues(n_members, n_entries, rng):
-    groups = rng.standard_normal((3, n_members, n_entries))
+def test_shrinkage_is_that_of_eigenvalues(n_members, n_entries, n_channels, rng):
+    groups = rng.standard_normal((3, n_members, n_channels, n_entries))
     variance = np.array([0.5, 1.0, 2.0])
     cleaned = shrink(groups, variance, SHRINKAGE)
+    n_all = n_channels * n_entries
     for group, level, result in zip(groups, variance, cleaned, strict=True):
         mean = group.mean(axis=0)
-        left, values, right = np.linalg.svd(group - mean, full_matrices=False)
-        threshold = SHRINKAGE.strength * (np.sqrt(n_members) + np.sqrt(n_entries)) ** 2 * level
-        share = values**2 / (values**2 + threshold)
-        for _ in range(SHRINKAGE.smooth_steps):
-            share = 3 * share**2 - 2 * share**3
-        assert_allclose(result, mean + (left * (share * values)) @ right, atol=1e-9)
+        left, values, right = np.linalg.svd((group - mean).reshape(n_members, n_all), full_matrices=False)
+        kept = kept_share(values**2, SHRINKAGE.strength * (np.sqrt(n_members) + np.sqrt(n_all)) ** 2 * level)
+        beside = mean - mean.mean(axis=1, keepdims=True)
+        kept_mean = kept_share(n_members * np.sum(beside**2), SHRINKAGE.mean_strength * n_all * level)
+        expected = mean - (1 - kept_mean) * beside + ((left * (kept * values)) @ right).reshape(group.shape)
+        assert_allclose(result, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("sigma", [1e-12, 1e-3, 5.0])
+def kept_share(energy, threshold):
+    share = energy / (energy + threshold)
+    for _ in range(SHRINKAGE.smooth_steps):
+        share = 3 * share**2 - 2 * share**3
+    return share
+
+
+def test_flat_regions_hold_no_fine_stripes(rng):
+    noisy = (100 + 50 * rng.standard_normal((160, 160))).astype(np.float32)
+    clean = sedil.denoise(noisy, 50)
+    steps = np.diff(clean, axis=1)
+    assert np.sqrt(np.mean(steps**2)) < 2.0  # 2.4 to 2.7 where mean members are kept as they are
+
+
+@pytest.mark.parametrize("sigma", [1e-12, 1e-3, 0.5])
 def test_groups_of_equal_members_stay_what_they_are(sigma):
     image = np.tile(np.arange(6, dtype=np.float32), (40, 7))
     clean = sedil.denoise(image, sigma, method="groups")
@@ -142,7 +158,7 @@ def test_groups_are_made_where_they_are_wanted_only(engine, rng):
     groups = find_groups(image, group_settings((24, 24)), options(engine), wanted)
     assert sum(len(some.members) for some in groups) == 4
     noise = np.full((24, 24), 400, np.float32)
-    clean = mean_over_groups(image, groups, noise, options(engine))
+    clean = mean_over_groups(image, groups, noise, SHRINKAGE, options(engine))
     assert np.isfinite(clean).all()
     assert clean[0, 9, 9] != image[0, 9, 9]
 

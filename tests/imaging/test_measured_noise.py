@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from skimage import data
 
 import sedil
-from sedil.imaging.noise import _edge_level
+from sedil.imaging.measured_noise import _edge_level
 from sedil.imaging.noise_levels import estimated_levels
 from sedil.imaging.pixels import Units
 
@@ -94,27 +94,28 @@ def test_jpeg_of_a_noisy_picture_is_measured(quality):
     noisy = np.clip(clean + 15 * noise_like(clean), 0, 255).astype(np.uint8)
     packed = io.BytesIO()
     Image.fromarray(noisy).save(packed, "JPEG", quality=quality)
-    assert_allclose(sedil.estimate_noise(np.asarray(Image.open(packed))), 15, rtol=0.2)
+    assert_allclose(sedil.measure_noise(np.asarray(Image.open(packed)), kind="white").sigma, 15, rtol=0.2)
 
 
 def test_clipped_parts_are_left_out():
     clean = np.linspace(-200, 455, 300) * np.ones((200, 1))
     noisy = np.clip(clean + 20 * noise_like(clean), 0, 255)
-    assert_allclose(sedil.estimate_noise(noisy), 20, rtol=0.05)
+    assert_allclose(sedil.measure_noise(noisy, kind="white").sigma, 20, rtol=0.05)
 
 
 def test_no_noise_is_found_where_there_is_none():
     flat = sedil.measure_noise(np.full((20, 20, 3), 7.0), -1)
     assert flat.sigma == (0.0, 0.0, 0.0)
     assert len(flat.brightness) == 0
-    assert sedil.estimate_noise(np.arange(400.0).reshape(20, 20)) < 1e-6
+    assert sedil.measure_noise(np.arange(400.0).reshape(20, 20), kind="white").sigma[0] < 1e-6
 
 
 def test_an_estimate_is_what_denoise_makes_itself(photo):
     noisy = (photo + smooth_noise(photo, 8))[:128, :128]
     found = sedil.measure_noise(noisy, -1)
     assert_array_equal(
-        sedil.denoise(noisy, noise=found, channel_axis=-1), sedil.denoise(noisy, channel_axis=-1)
+        sedil.denoise(noisy, noise=found, channel_axis=-1),
+        sedil.denoise(noisy, noise="auto", channel_axis=-1),
     )
 
 
@@ -153,7 +154,10 @@ IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
             "kind must be one of 'white', 'correlated', got 'pink'",
         ),
         (lambda: sedil.measure_noise(IMAGE[0], kind="correlated"), "is known of pictures, got 1 axes"),
-        (lambda: sedil.denoise(IMAGE, noise="pink"), "noise must be one of 'white', 'correlated', 'poisson"),
+        (
+            lambda: sedil.denoise(IMAGE, noise="pink"),
+            "noise must be one of 'white', 'correlated', 'auto', 'poisson",
+        ),
         (lambda: sedil.denoise(IMAGE, 2, noise="correlated"), "sigma is for white noise: leave it out"),
         (
             lambda: sedil.denoise(np.dstack([IMAGE] * 3), channel_axis=-1, noise=sedil.measure_noise(IMAGE)),

@@ -470,6 +470,14 @@ def test_tensors_keep_their_own_precision_unless_told(torch):
     assert narrow.objective == pytest.approx(learn(tensor, dtype="float64").objective, rel=1e-2)
 
 
+def test_codes_that_float32_cannot_hold_stay_float64():
+    patches = np.full((1, 4, 4), 3.4e38, np.float32)
+    patches[0, ::2] *= -1
+    codes = sedil.learn(patches, max_iterations=1, dtype="float64", random_state=0).codes
+    assert codes.dtype == np.float64
+    assert np.isfinite(codes).all()
+
+
 @pytest.mark.parametrize("learner", [sedil.learn, sedil.learn_minibatch])
 def test_fused_engine_is_refused_where_float64_is_insisted_on(learner):
     message = 'engine="fused" computes in float32, not in float64: leave engine or dtype out'

@@ -15,7 +15,7 @@ from sedil_studies.harness.denoising_rows import DENOISING
 from sedil_studies.harness.method import Method
 from sedil_studies.peers import packages
 from sedil_studies.table1.five_images import FILES
-from sedil_studies.table1.methods import METHODS
+from sedil_studies.table1.methods import METHODS, PAPER_RECIPE
 from sedil_studies.table1.paper import IMAGES
 from sedil_studies.table1.study import Plan
 from sedil_studies.volumes.data import FILES as VOLUME_FILES
@@ -138,6 +138,7 @@ def test_figure_is_drawn_where_it_says(tmp_path):
 def test_help_names_what_the_studies_know():
     """The commands do not load the studies to show help, so they say it themselves."""
     assert tuple(METHODS) == commands.TABLE_METHODS
+    assert tuple(PAPER_RECIPE) == commands.PAPER_METHODS
     assert Plan().n_seeds == commands.TABLE_SEEDS
     assert FACES_FILE == commands.FACES_FILE
     assert listed(VOLUME_FILES) == commands.VOLUME_FILES

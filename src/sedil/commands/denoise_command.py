@@ -11,13 +11,19 @@ import typer
 from typer.core import TyperCommand
 
 from sedil.choices import DenoisingMethod, NoiseKind
+from sedil.commands.block_work import (
+    Scheduler,
+    is_worked_on_in_blocks,
+    require_one_in_blocks,
+    restore_in_blocks,
+)
 from sedil.commands.common import Dictionary, Failures, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
     from sedil.file_jobs.denoise_files import DenoiseSettings, Outcome
     from sedil.file_jobs.job_planning import FileJob
-    from sedil.imaging.noise import NoiseEstimate
+    from sedil.imaging.measured_noise import NoiseEstimate
 
 
 class DenoiseCommand(TyperCommand):
@@ -41,6 +47,8 @@ sedil denoise head.nii.gz clean.nii.gz --sigma 20
 sedil denoise clip.tif clean.tif --time-axis 0
 
 sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1
+
+sedil denoise embryo.zarr clean.zarr --method quick
 """
 
 
@@ -71,8 +79,8 @@ def denoise(
     noise: Annotated[
         NoiseKind | None,
         typer.Option(
-            help="white: alike in all pixels. correlated: as cameras and JPEG leave it. poisson-gaussian: "
-            "counts of photons. Default: white or correlated, as it looks."
+            help="white: alike in all pixels, the default. correlated: as cameras and JPEG leave it. auto: "
+            "white or correlated, as it looks, for each channel. poisson-gaussian: counts of photons."
         ),
     ] = None,
     gain: Annotated[
@@ -108,6 +116,7 @@ def denoise(
             "for several a folder, not OUT."
         ),
     ] = None,
+    scheduler: Scheduler = None,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
@@ -121,11 +130,16 @@ def denoise(
 
     Volumes are NIfTI files (.nii, .nii.gz), TIFF files of several pages, and
     arrays (.npy, .npz); the result has the format and the header of IN.
+
+    Zarr stores, OME-Zarr groups and HDF5 files (file.h5/name) are denoised
+    block by block and need not fit into memory, and so are .npy and TIFF files
+    with --scheduler. A run that was stopped goes on where it was.
     """
     *images, output = paths
     if not images:
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
     from sedil.checks import require_positive
+    from sedil.file_jobs.chunk_runs import ChunkSettings
     from sedil.file_jobs.denoise_files import DenoiseSettings, read_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.pretrained import as_dictionary
@@ -140,7 +154,13 @@ def denoise(
         settings = DenoiseSettings(
             level, loaded, method, stride, time_axis, noise, gain, read_noise, offset, threads
         )
-        if len(images) == 1 and not images[0].is_dir():
+        if is_worked_on_in_blocks([*images, output], scheduler):
+            require_one_in_blocks(images, compare)
+            if sigma_map is not None or noise is not None:
+                raise ValueError("--sigma-map and --noise are for files that are read as a whole.")
+            settings_of_blocks = ChunkSettings(sigma, loaded, method, stride, time_axis)
+            restore_in_blocks(images[0], output, settings_of_blocks, None, scheduler, threads, force)
+        elif len(images) == 1 and not images[0].is_dir():
             _denoise_one(plan_one(images[0], output, compare, force), settings)
         else:
             _denoise_several(plan_several(images, output, compare, force), output, settings)
@@ -148,7 +168,7 @@ def denoise(
 
 def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.denoise_files import denoise_file, find_noise
+    from sedil.file_jobs.denoise_files import denoise_file, find_noise, looks_correlated
     from sedil.file_jobs.opened_file import open_file
 
     opened = open_file(job)
@@ -156,6 +176,8 @@ def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     _tell_notes(opened.notes)
     if noise is not None:
         console.print(f"estimated noise: {_in_words(noise)}")
+        if settings.noise is None and looks_correlated(opened.content):
+            console.print("note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto")
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -216,7 +238,9 @@ def _in_words(noise: NoiseEstimate) -> str:
         return "none found, the picture stays as it is"
     alike = max(sigmas) < 1.1 * min(sigmas)
     level = "/".join(map(_number, [sum(sigmas) / len(sigmas)] if alike else sigmas))
-    words = f"sigma {level}, sure to {100 * min(noise.uncertainty, 1):.0f} %"
+    words = f"sigma {level}"
+    if noise.uncertainty:
+        words += f", sure to {100 * min(noise.uncertainty, 1):.0f} %"
     if noise.kind == "correlated":
         words += f", correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
     return words

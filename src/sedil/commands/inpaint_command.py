@@ -9,6 +9,12 @@ from typing import Annotated
 import typer
 
 from sedil.choices import InpaintingMethod
+from sedil.commands.block_work import (
+    Scheduler,
+    is_worked_on_in_blocks,
+    require_one_in_blocks,
+    restore_in_blocks,
+)
 from sedil.commands.common import Dictionary, Force, Threads
 from sedil.terminal import bar, clear_errors, console
 
@@ -37,6 +43,7 @@ def inpaint(
     compare: Annotated[
         Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
     ] = None,
+    scheduler: Scheduler = None,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
@@ -46,11 +53,17 @@ def inpaint(
     its brightest pixel. All other pixels stay as they are.
     """
     from sedil.dictionary import format_shape
+    from sedil.file_jobs.chunk_runs import ChunkSettings
     from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_masked
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
         loaded = None if dictionary is None else as_dictionary(dictionary)
+        if is_worked_on_in_blocks([image, mask, output], scheduler):
+            require_one_in_blocks([image], compare)
+            settings = ChunkSettings(dictionary=loaded, method=method)
+            restore_in_blocks(image, output, settings, mask, scheduler, threads, force)
+            return
         masked = open_masked(image, mask, output, compare, force)
         for note in notes_on(masked):
             console.print(f"note: {note}")

@@ -170,9 +170,14 @@ class Shrinkage(NamedTuple):
     A direction of energy l keeps the share ``b = l / (l + threshold)``, and ``3 b^2 - 2 b^3`` of that, as
     many times as there are `smooth_steps`. The threshold is `strength` times the largest energy that white
     noise alone would have in a direction, ``(sqrt(entries) + sqrt(members))^2`` times its variance.
+
+    What the mean member holds beside the mean of each channel is one more direction, that of equal members.
+    White noise has the energy ``entries`` times its variance there: `mean_strength` times that is its
+    threshold.
     """
 
     strength: float
+    mean_strength: float
     smooth_steps: int
 
 

@@ -19,7 +19,8 @@ from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
 from sedil.image_files.picture_files import Picture, picture_shape, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume, volume_shape
 from sedil.imaging.denoise import denoise
-from sedil.imaging.noise import NoiseEstimate, measure_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, white_noise
+from sedil.imaging.noise import estimate_noise
 from sedil.progress import Progress, Report
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -54,7 +55,11 @@ def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEst
     """An estimate where the noise is not given: of level 0 where what is found is but rounding."""
     if settings.sigma is not None or settings.noise == "poisson-gaussian":
         return None
-    found = measure_noise(content.pixels, content.channel_axis, settings.noise)
+    pixels, axis = content.pixels, content.channel_axis
+    if settings.noise is None:
+        found = white_noise(estimate_noise(pixels, axis))
+    else:
+        found = measure_noise(pixels, axis, None if settings.noise == "auto" else settings.noise)
     rounding = np.finfo(np.float32).eps * np.abs(content.pixels).max()
     return found if max(found.sigma) > rounding else found._replace(sigma=(0.0,) * len(found.sigma))
 
@@ -65,14 +70,15 @@ def denoise_file(
     """Denoise a picture or volume and write the results; where no noise was found it stays as it is."""
     clean = opened.content.pixels
     if found is None or max(found.sigma) > 0:
+        plain = found.sigma[0] if found is not None and settings.noise is None else None
         clean = denoise(
             clean,
-            settings.sigma,
+            settings.sigma if plain is None else plain,
             settings.dictionary,
             method=settings.method,
             stride=settings.stride,
             time_axis=settings.time_axis,
-            noise=found or settings.noise,
+            noise=settings.noise if found is None or plain is not None else found,
             gain=settings.gain,
             read_noise=settings.read_noise,
             offset=settings.offset,
@@ -81,6 +87,12 @@ def denoise_file(
             progress=report,
         )
     write_results(opened, clean)
+
+
+def looks_correlated(content: Picture | Volume) -> bool:
+    """Whether the noise of a picture is not white, as its method takes it to be."""
+    n_axes = content.pixels.ndim - (content.channel_axis is not None)
+    return n_axes == 2 and measure_noise(content.pixels, content.channel_axis).kind == "correlated"
 
 
 def read_levels(path: Path) -> np.ndarray:

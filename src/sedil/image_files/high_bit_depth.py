@@ -141,7 +141,26 @@ def opened_tiff(path: Path) -> Iterator[TiffFile]:
     from tifffile import TiffFile
 
     with without_words_of_libraries.held(), TiffFile(path) as file:
+        _require_last_page(file)
         yield file
+
+
+def _require_last_page(file: TiffFile) -> None:
+    """Refuse pages of which the last leads back to an earlier one: they would be read for ever."""
+    stream, form = file.filehandle, file.tiff
+    seen: set[int] = set()
+    place = file.pages.first.offset
+    while place:
+        if place in seen:
+            raise DamagedFileError("its pages lead round in a circle")
+        seen.add(place)
+        try:
+            stream.seek(place)
+            (n_tags,) = struct.unpack(form.tagnoformat, stream.read(form.tagnosize))
+            stream.seek(place + form.tagnosize + n_tags * form.tagsize)
+            (place,) = struct.unpack(form.offsetformat, stream.read(form.offsetsize))
+        except (struct.error, OSError):  # the file ends: tifffile takes the pages before
+            return
 
 
 def _require_known_channels(path: Path, page: Any) -> None:

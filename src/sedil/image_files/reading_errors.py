@@ -8,6 +8,8 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sedil.errors import ImageFileError
 from sedil.global_state import without_words_of_libraries
 from sedil.memory import usable_memory
@@ -31,13 +33,20 @@ def one_sentence(path: Path, kind: str, why_damaged: Callable[[Exception], str])
     """
     _require_plain_file(path)
     try:
-        with without_words_of_libraries.held():
+        with quiet_libraries():
             yield
     except ImageFileError:
         raise
     except Exception as error:  # decoders of damaged files raise all kinds
         reason = _reason_besides_content(path, error) or why_damaged(error)
         raise ImageFileError(f"{path} cannot be read as {kind}: {reason}.") from error
+
+
+@contextmanager
+def quiet_libraries() -> Iterator[None]:
+    """Without what libraries say of numbers in a file that cannot be: what stops the reading is raised."""
+    with without_words_of_libraries.held(), np.errstate(all="ignore"):
+        yield
 
 
 def _require_plain_file(path: Path) -> None:

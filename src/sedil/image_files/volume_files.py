@@ -7,7 +7,6 @@ result is written in the same format.
 from __future__ import annotations
 
 import gzip
-import struct
 import zipfile
 from contextlib import AbstractContextManager
 from math import prod
@@ -18,10 +17,10 @@ import numpy as np
 
 from sedil.errors import ImageFileError
 from sedil.files import replacing
-from sedil.global_state import without_words_of_libraries
 from sedil.image_files.high_bit_depth import is_tiff, opened_tiff
 from sedil.image_files.reading_errors import (
     one_sentence,
+    quiet_libraries,
     require_bytes,
     require_counts,
     require_memory,
@@ -123,10 +122,12 @@ def write_volume(path: str | Path, pixels: np.ndarray, like: Volume) -> None:
     """Write numbers of the shape and type of a volume that was read, with its header, in one step."""
     path = Path(path)
     header = like.header if _kind(path) == like.kind else {}
-    with replacing(path) as stream, without_words_of_libraries.held():
+    with replacing(path) as stream, quiet_libraries():
         try:
             _WRITERS[_kind(path)](path, stream, pixels, header)
-        except (ValueError, TypeError, struct.error) as error:
+        except OSError:
+            raise
+        except Exception as error:  # libraries refuse what a damaged header says with all kinds
             raise OSError("what its source says of the voxels cannot be kept: use .npy") from error
 
 

@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Any, get_args
+
+import numpy as np
+from array_api_compat import is_dask_array
 
 from sedil import checks
-from sedil.arrays import AnyArray
-from sedil.choices import CodingMethod, DenoisingMethod, NoiseKind, Precision
-from sedil.engines import EngineName
+from sedil.arrays import AnyArray, Array
+from sedil.choices import CodingMethod, DenoisingMethod, EstimatedNoise, NoiseKind, Precision
+from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.noise import NoiseEstimate, measure_noise
-from sedil.imaging.noise_levels import NoiseLevels, Sigma, as_sigma, estimated_levels, in_pixels, left_alone
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
+from sedil.imaging.noise import estimate_noise
+from sedil.imaging.noise_levels import (
+    NoiseLevels,
+    Sigma,
+    as_one_sigma,
+    as_sigma,
+    estimated_levels,
+    in_pixels,
+    left_alone,
+)
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.photon_noise import plan_photon_noise
 from sedil.imaging.pixels import Units, copied, without_channels
-from sedil.imaging.weak_noise import weakness
-from sedil.pretrained import DictionaryLike
+from sedil.imaging.weak_noise import WEAKEST, weakness
+from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
 
 METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
 KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 _CODING: dict[DenoisingMethod, CodingMethod] = {"quick": "refit", "l1": "l1", "pursuit": "pursuit"}
-_WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 
 
 def denoise(
@@ -57,13 +68,13 @@ def denoise(
 
     Parameters
     ----------
-    image : NumPy array, or a tensor of torch, CuPy, ...
+    image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units; never modified.
     sigma : float or array, optional
         Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
         any array that broadcasts to the image, without its channels too; where it is 0, pixels are left
-        alone. Default: what `sedil.measure_noise` finds.
+        alone. Default: `sedil.estimate_noise`. Of a Dask array one number.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -90,12 +101,12 @@ def denoise(
     time_axis : int, optional
         Of "groups": the axis of a clip along which its frames lie, counted without channels. Its patches are
         then wide and short, and are sought through time.
-    noise : {"white", "correlated", "poisson-gaussian"} or NoiseEstimate, optional
-        What the noise is (docs/noise.md). "white": alike and independent in all pixels. "correlated": of a
-        picture whose noise a camera or JPEG has smoothed, so that it is strong only in what is coarse; its
-        level is found by channel and brightness. "poisson-gaussian": counts of photons. Default: "white" with
-        `sigma`, else that of the first two which `sedil.measure_noise` finds; what it returns may be given
-        too.
+    noise : {"white", "correlated", "auto", "poisson-gaussian"} or NoiseEstimate, optional
+        What the noise is (docs/noise.md). "white": independent in all pixels, its level found in flat parts,
+        for each channel. "correlated": of a picture whose noise a camera or JPEG has smoothed, so that it is
+        strong only in what is coarse; its level is found by channel and brightness. "auto": that of these two
+        which `sedil.measure_noise` finds; what it returns may be given too. "poisson-gaussian": counts of
+        photons. Default: white noise of the level `sigma`.
     gain, read_noise, offset : float, optional
         Of "poisson-gaussian": a pixel of n photons is ``offset + gain * n``, with noise of level `read_noise`
         besides that of the photons, all in the units of the image. Default: offset 0, and what is not given
@@ -112,12 +123,14 @@ def denoise(
     threads : int, optional
         Default: the environment variable NUMBA_NUM_THREADS or OMP_NUM_THREADS, else one per core.
     progress : bool or callable, default False
-        True shows a bar; a function is called with a `sedil.progress.Progress` now and then.
+        True shows a bar; a function is called with a `sedil.progress.Progress` now and then. Of Dask arrays
+        Dask itself tells how far it has come.
 
     Returns
     -------
     array
-        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range. Of a
+        Dask array one with its chunks, not yet computed (docs/cluster.md).
 
     Examples
     --------
@@ -129,26 +142,48 @@ def denoise(
     """
     _check_settings(method, threshold, stride, max_memory, threads)
     _check_noise(sigma, noise, gain, read_noise, offset)
+    if method is None:
+        method = "groups" if dictionary is None and threshold is None else "quick"
+    if is_dask_array(image):
+        from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
+        from sedil.cluster.lazy_denoise import HowToDenoise, lazy_denoise
+
+        if noise is not None:
+            raise ValueError("noise is for an image in memory: call image.compute() first.")
+        own: Any = as_lazy_image(image, channel_axis)
+        shape, n_channels = shape_and_channels(own, channel_axis)
+        _check_shape(shape, method, channel_axis, time_axis)
+        how = HowToDenoise(
+            shape,
+            n_channels,
+            None if dictionary is None else as_dictionary(dictionary),
+            _CODING.get(method),
+            threshold,
+            stride,
+            time_axis,
+            max_memory,
+            checks.working_precision(dtype, np.empty(0, own.dtype)),
+            engine if engine is None else require_engine(engine),
+            threads,
+        )
+        return lazy_denoise(own, None if sigma is None else as_one_sigma(sigma), how, channel_axis)
     image = checks.as_image(image, channel_axis)
     units = Units.of(image)
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
-    if method is None:
-        method = "groups" if dictionary is None and threshold is None else "quick"
-    shape = without_channels(image.shape, channel_axis)
-    checks.require_time_axis(time_axis, method, shape)
-    if method == "groups" and channel_axis is None and time_axis is None:
-        _require_no_colour(shape)
+    _check_shape(without_channels(image.shape, channel_axis), method, channel_axis, time_axis)
     photons = None
+    given = None if sigma is None else as_sigma(sigma, image.shape, channel_axis)
     if noise == "poisson-gaussian":
         photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
         pixels, levels = photons.even(pixels), NoiseLevels(1.0)
-    elif sigma is None:
-        found = noise if isinstance(noise, NoiseEstimate) else measure_noise(image, channel_axis, noise)
-        levels = estimated_levels(found, pixels, units, channel_axis)
-    else:
-        given = as_sigma(sigma, image.shape, channel_axis)
+    elif given is not None:
         levels = in_pixels(given, units, channel_axis)
+    elif noise is None:
+        levels = NoiseLevels(estimate_noise(pixels, channel_axis))
+    else:
+        found = _found_noise(image, channel_axis, noise)
+        levels = estimated_levels(found, pixels, units, channel_axis)
     channels = levels.split(pixels, channel_axis)
     level, places = levels.level, levels.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
@@ -160,14 +195,14 @@ def denoise(
         work = PatchDenoising.plan(
             channels[0], level, dictionary, _CODING[method], threshold, stride, share, places
         )
-    if level < _WEAKEST or units.spread == 0:
+    if level < WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
         counter = PatchCounter(report, work.n_patches(len(channels)))
         cleaned = work.clean(channels, CleaningOptions(engine, max_memory, threads, counter))
     joined = levels.join(cleaned, channel_axis)
     result = units.image(joined if photons is None else photons.restored(joined), image.dtype)
-    return result if sigma is None else left_alone(result, image, given)
+    return result if given is None else left_alone(result, image, given)
 
 
 def _check_settings(
@@ -204,6 +239,21 @@ def _check_noise(
         checks.require_positive(read_noise, "read_noise", zero_allowed=True)
     if offset is not None:
         checks.require_finite_number(offset, "offset")
+
+
+def _found_noise(image: Array, channel_axis: int | None, noise: NoiseKind | NoiseEstimate) -> NoiseEstimate:
+    """An estimate that is given, or one of the kind that is named; of "auto" as the noise looks."""
+    if isinstance(noise, NoiseEstimate):
+        return noise
+    kinds: dict[NoiseKind, EstimatedNoise] = {"white": "white", "correlated": "correlated"}
+    return measure_noise(image, channel_axis, kinds.get(noise))
+
+
+def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:
+    """The shape of a channel."""
+    checks.require_time_axis(time_axis, method, shape)
+    if method == "groups" and channel_axis is None and time_axis is None:
+        _require_no_colour(shape)
 
 
 def _require_no_colour(shape: Sequence[int]) -> None:

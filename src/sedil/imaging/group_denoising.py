@@ -11,7 +11,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
-from sedil.engines.contract import Cleaning
+from sedil.engines.contract import Cleaning, Groups
 from sedil.imaging.group_guide import Guide, plan_guide
 from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches, noise_scale
@@ -84,7 +84,7 @@ class GroupDenoising(NamedTuple):
         """
         xp = array_namespace(channels[0])
         noisy = xp.stack(list(channels))
-        guess = self._guess(noisy, options)
+        guess = self.guess(noisy, options)
         estimate = self._clean_in_passes(noisy, guess, options)
         cleaned = [estimate[k, ...] for k in range(len(channels))]
         if self.luminance is not None:
@@ -94,26 +94,45 @@ class GroupDenoising(NamedTuple):
 
     def _clean_in_passes(self, noisy: AnyArray, estimate: AnyArray, options: CleaningOptions) -> AnyArray:
         """Channels without their noise, all together; `estimate` is a first guess."""
+        groups: list[Groups] = []
         for number in range(self.settings.n_passes):
-            if number % _MATCH_EVERY == 0:
-                groups = find_groups(estimate, self.settings, options)
-            if number == 0:
-                shown, noise = noisy, self._noise_at_first(noisy)
-            else:
-                shown = estimate + _FEEDBACK * (noisy - estimate)
-                noise = self._noise_left(noisy, shown)
-            estimate = mean_over_groups(shown, groups, noise, options)
-            if self.places is not None:  # what has no noise is what it is
-                estimate = array_namespace(noisy).where(self.places > 0, estimate, noisy)
+            estimate, groups = self.one_pass(number, noisy, estimate, groups, options)
         return estimate
 
-    def _guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
+    def one_pass(
+        self,
+        number: int,
+        noisy: AnyArray,
+        estimate: AnyArray,
+        groups: list[Groups],
+        options: CleaningOptions,
+    ) -> tuple[AnyArray, list[Groups]]:
+        """The estimate after pass `number`, and its groups: those of the pass before, or new ones."""
+        if self.matches_anew(number):
+            groups = find_groups(estimate, self.settings, options)
+        if number == 0:
+            shown, noise = noisy, self._noise_at_first(noisy)
+        else:
+            shown = estimate + _FEEDBACK * (noisy - estimate)
+            noise = self._noise_left(noisy, shown)
+        estimate = mean_over_groups(shown, groups, noise, self.settings.shrinkage, options)
+        if self.places is not None:  # what has no noise is what it is
+            estimate = array_namespace(noisy).where(self.places > 0, estimate, noisy)
+        return estimate, groups
+
+    def matches_anew(self, number: int) -> bool:
+        """Whether pass `number` seeks groups of its own."""
+        return number % _MATCH_EVERY == 0
+
+    def guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
+        """The first guess, in which alike patches are sought."""
         xp = array_namespace(noisy)
         if self.guide == "noisy":
             return noisy
         if self.guide == "groups":
             groups = find_groups(noisy, self.settings, options)
-            return mean_over_groups(noisy, groups, self._noise_at_first(noisy), options)
+            noise = self._noise_at_first(noisy)
+            return mean_over_groups(noisy, groups, noise, self.settings.shrinkage, options)
         scale = noise_scale(self.places)
         even = noisy / scale
         return scale * xp.stack(

@@ -7,17 +7,17 @@ from functools import partial
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, detached
 from sedil.choices import InpaintingMethod, Precision
 from sedil.dictionary import SeparableDictionary
-from sedil.engines import EngineName
+from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_inpainting import GroupFilling
 from sedil.imaging.groups import group_settings
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
-from sedil.imaging.noise_levels import Sigma, as_sigma, in_pixels, mean_of_channels
+from sedil.imaging.noise_levels import Sigma, as_one_sigma, as_sigma, in_pixels, mean_of_channels
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
 from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels, without_channels
@@ -55,7 +55,7 @@ def inpaint(
 
     Parameters
     ----------
-    image : NumPy array, or a tensor of torch, CuPy, ...
+    image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units, with any offset; never modified. What it holds at missing pixels does not matter,
         and may be NaN. Masked values of a `numpy.ma` array are missing.
@@ -100,7 +100,8 @@ def inpaint(
     Returns
     -------
     array
-        Of the library, device, shape and type of `image`; integers are rounded and kept in their range.
+        Of the library, device, shape and type of `image`; integers are rounded and kept in their range. Of a
+        Dask array one with its chunks, not yet computed (docs/cluster.md).
 
     Notes
     -----
@@ -117,6 +118,34 @@ def inpaint(
     True
     """
     _check_settings(method, passes, stride, max_memory, threads)
+    if is_dask_array(image):
+        from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
+        from sedil.cluster.lazy_inpaint import HowToInpaint, as_lazy_mask, lazy_inpaint
+
+        own: Any = as_lazy_image(image, channel_axis)
+        if mask is None:
+            raise TypeError("inpaint needs mask=..., True where a pixel is missing.")
+        shape, n_channels = shape_and_channels(own, channel_axis)
+        dictionaries = _dictionaries(dictionary, method, shape)
+        method = _chosen_method(method, dictionary, dictionaries, shape)
+        if method == "whole":
+            raise ValueError('method="whole" is for an image in memory: call image.compute() first.')
+        checks.require_time_axis(time_axis, method, shape)
+        is_grouped = method == "groups"
+        how = HowToInpaint(
+            shape,
+            n_channels,
+            dictionaries,
+            group_settings(shape, n_channels, stride, time_axis) if is_grouped else None,
+            as_one_sigma(sigma, zero_allowed=True),
+            passes,
+            stride,
+            max_memory,
+            checks.working_precision(dtype, np.empty(0, own.dtype)),
+            engine if engine is None else require_engine(engine),
+            threads,
+        )
+        return lazy_inpaint(own, as_lazy_mask(mask, own, channel_axis), how, channel_axis)
     image, missing = _image_and_missing(image, mask, channel_axis)
     sigma = as_sigma(sigma, image.shape, channel_axis, zero_allowed=True)
     xp = array_namespace(image)
@@ -129,9 +158,7 @@ def inpaint(
     _require_known(parts.masks)
     shape = tuple(parts.channels[0].shape)
     dictionaries = _dictionaries(dictionary, method, shape)
-    if method is None:
-        is_whole = bool(dictionaries) and dictionaries[0].patch_shape == shape
-        method = "whole" if is_whole else "groups" if dictionary is None else "quick"
+    method = _chosen_method(method, dictionary, dictionaries, shape)
     checks.require_time_axis(time_axis, method, shape)
     if method == "whole":
         filled = _fill_wholes(parts, dictionaries[0], threads)
@@ -153,6 +180,19 @@ def inpaint(
                 filled = groups.fill(parts.channels, parts.masks, filled, noise.level, options, places)
     result = units.image(join_channels(filled, channel_axis, rotate=parts.rotated), image.dtype)
     return xp.where(missing, result, image)
+
+
+def _chosen_method(
+    method: InpaintingMethod | None,
+    dictionary: DictionaryLike | None,
+    dictionaries: Sequence[SeparableDictionary],
+    shape: tuple[int, ...],
+) -> InpaintingMethod:
+    """What the caller says, else what suits the dictionary."""
+    if method is not None:
+        return method
+    is_whole = bool(dictionaries) and dictionaries[0].patch_shape == shape
+    return "whole" if is_whole else "groups" if dictionary is None else "quick"
 
 
 def _dictionaries(

@@ -16,7 +16,7 @@ from scipy.ndimage import uniform_filter
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.imaging.noise import NoiseEstimate
+from sedil.imaging.measured_noise import NoiseEstimate
 from sedil.imaging.pixels import Units, join_channels, split_channels, without_channels
 
 Sigma = float | Sequence[Any] | Array  # a number, one for each channel, or a map
@@ -129,6 +129,13 @@ def as_sigma(
     if given.min() < 0:
         raise ValueError(f"sigma must not be negative, got {given.min():g}: 0 leaves a pixel as it is.")
     return given
+
+
+def as_one_sigma(sigma: Any, *, zero_allowed: bool = False) -> float:
+    """What a caller gives as `sigma` for a Dask array, which has one level of noise."""
+    if checks.is_list_or_array(sigma):
+        raise ValueError("sigma of a Dask array must be one number: a map is for an image in memory.")
+    return checks.require_positive(sigma, "sigma", zero_allowed=zero_allowed)
 
 
 def in_pixels(sigma: float | np.ndarray, units: Units, channel_axis: int | None) -> NoiseLevels:

@@ -13,18 +13,27 @@ from sedil.arrays import AnyArray, Array
 from sedil.engines import EngineName, choose_engine
 from sedil.engines.contract import Cleaning
 from sedil.engines.threads import parallel_map
+from sedil.patch_grid import Part
 from sedil.progress import Progress, Report
 
 _LEAST_PLACE = 1 / 16  # noise of a place beside that of all: what is nearly clean would else be a spike
 
 
 class CleaningOptions(NamedTuple):
-    """How patches are worked on: by which engine, in how much memory, and who is told how far it has come."""
+    """How patches are worked on: by which engine, in how much memory, and who is told how far it has come.
+
+    `part` says what is held of an image that is cut into parts.
+    """
 
     engine: EngineName | None
     max_memory: float
     threads: int | None
     counter: PatchCounter
+    part: Part | None = None
+
+    def whole(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """The shape of the image, of which an array of this shape is held."""
+        return tuple(shape) if self.part is None else self.part.image_shape
 
 
 class PatchCounter:
@@ -67,6 +76,7 @@ def sums_over_patches(
     engine = choose_engine(options.engine, image, [factor.shape[1] for factor in cleaning.factors])
     plan = engine.plan_boxes(cleaning, image, options.max_memory, options.threads)
     total, weight = xp.zeros_like(image), xp.zeros_like(image)
+    cleaning = cleaning._replace(grid=cleaning.grid.within(options.part))
     boxes = cleaning.grid.boxes(plan.patches_per_box)
     for sums in parallel_map(partial(engine.clean_box, cleaning, image), boxes, plan.n_threads):
         total[sums.extent] += sums.total

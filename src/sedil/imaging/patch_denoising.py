@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sedil.arrays import AnyArray, Array, variance
 from sedil.choices import CodingMethod
@@ -78,24 +78,30 @@ class PatchDenoising(NamedTuple):
         even = channel / scale
         estimate = channel
         if self.cosines < 1:
-            estimate = scale * self._clean_by_codes(even, options)
-            if self.coding != "l1":
-                estimate = _with_grain(estimate, channel, self.sigma, scale)
+            estimate = mean_over_patches(even, self.cleanings, options)
+            estimate = scale * self.improved(even, estimate, variance(even), options)
         if self.cosines > 0:
             by_cosines = scale * clean_by_cosines(even, self.sigma, self.stride, options)
-            estimate = estimate + self.cosines * (by_cosines - estimate)
+            estimate = self.mixed(estimate, by_cosines)
         return estimate
 
-    def _clean_by_codes(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
-        estimate = mean_over_patches(channel, self.cleanings, options)
-        if self.coding != "l1" and channel.ndim > 2:
-            estimate = second_pass(channel, estimate, self.sigma, options.threads)
-        return estimate
+    def improved(
+        self, channel: AnyArray, estimate: AnyArray, energy: float, options: CleaningOptions
+    ) -> AnyArray:
+        """What is made of the mean over cleaned patches; `energy` is the variance of the whole channel."""
+        if self.coding == "l1":
+            return estimate
+        if channel.ndim > 2:
+            estimate = second_pass(channel, estimate, self.sigma, options.threads, options.part)
+        return _with_grain(estimate, channel, energy, self.sigma)
+
+    def mixed(self, estimate: AnyArray, by_cosines: Array) -> AnyArray:
+        """With the share of what cosines have made that is wanted."""
+        return estimate + self.cosines * (by_cosines - estimate)
 
 
-def _with_grain(estimate: AnyArray, noisy: Array, sigma: float, scale: Any = 1.0) -> AnyArray:
-    """Mix in as much of the noisy image as its fine grain is worth, by variance; `scale` is of the noise."""
-    contrast = sqrt(max(variance(noisy) - sigma**2, 0.0))
-    share = (_GRAIN * contrast / (scale * sigma)) ** 2
-    share = min(share, _MOST_GRAIN) if isinstance(share, float) else share.clip(max=_MOST_GRAIN)
+def _with_grain(estimate: AnyArray, noisy: Array, energy: float, sigma: float) -> AnyArray:
+    """Mix in as much of the noisy image, of variance `energy`, as its fine grain is worth, by variance."""
+    contrast = sqrt(max(energy - sigma**2, 0.0))
+    share = min((_GRAIN * contrast / sigma) ** 2, _MOST_GRAIN)
     return estimate + share * (noisy - estimate)

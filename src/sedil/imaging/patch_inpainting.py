@@ -74,7 +74,12 @@ def plan_passes(
 
 
 def fill_by_patches(
-    channel: AnyArray, missing: Array, passes: Sequence[Pass], sigma: float, options: CleaningOptions
+    channel: AnyArray,
+    missing: Array,
+    passes: Sequence[Pass],
+    sigma: float,
+    options: CleaningOptions,
+    contrast: float | None = None,
 ) -> AnyArray:
     r"""Fill the missing pixels of one grey image with what is sparse in all patches. Paper: Eq. (35).
 
@@ -91,6 +96,8 @@ def fill_by_patches(
     sigma : float
         Noise of the known pixels: no pass removes less.
     options : CleaningOptions
+    contrast : float, optional
+        Standard deviation of the known pixels; of the whole image, if `channel` is a part of one.
 
     Returns
     -------
@@ -99,7 +106,8 @@ def fill_by_patches(
     """
     xp = array_namespace(channel)
     filled = shown = fill_smoothly(channel, missing)
-    contrast = sqrt(variance(channel[~missing]))
+    if contrast is None:
+        contrast = sqrt(variance(channel[~missing]))
     if contrast == 0:
         return filled
     for step in passes:
@@ -119,13 +127,20 @@ def fill_by_patches(
 
 def passes_needed(missing: Array) -> int:
     """From the share of missing neighbours of missing pixels: what is known spreads slowly there."""
+    counts = [missing_neighbours(missing, axis) for axis in range(missing.ndim)]
+    return passes_for(sum(shared for shared, _ in counts), sum(every for _, every in counts))
+
+
+def missing_neighbours(missing: Array, axis: int) -> tuple[int, int]:
+    """How many neighbours of missing pixels along an axis are missing too, and how many there are."""
     xp = array_namespace(missing)
-    count = xp.astype(missing, xp.int64)
-    n_shared, n_neighbours = 0, 0
-    for axis in range(missing.ndim):
-        along = xp.moveaxis(count, axis, 0)
-        n_shared += 2 * int(xp.sum(along[1:, ...] * along[:-1, ...]))
-        n_neighbours += int(xp.sum(along[1:, ...])) + int(xp.sum(along[:-1, ...]))
+    along = xp.moveaxis(xp.astype(missing, xp.int64), axis, 0)
+    n_shared = 2 * int(xp.sum(along[1:, ...] * along[:-1, ...]))
+    return n_shared, int(xp.sum(along[1:, ...])) + int(xp.sum(along[:-1, ...]))
+
+
+def passes_for(n_shared: int, n_neighbours: int) -> int:
+    """Passes for so many missing neighbours of missing pixels, among all their neighbours."""
     share = n_shared / max(n_neighbours, 1)
     low, high = _CROWDED
     return _FEWEST + round((_MOST - _FEWEST) * min(max((share - low) / (high - low), 0), 1))

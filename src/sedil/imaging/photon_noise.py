@@ -19,7 +19,7 @@ from array_api_compat import device as device_of
 from scipy.stats import poisson
 
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.imaging.noise import measure_noise
+from sedil.imaging.measured_noise import measure_noise
 from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals

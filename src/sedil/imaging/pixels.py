@@ -45,7 +45,11 @@ class Units(NamedTuple):
     @classmethod
     def of(cls, image: Array) -> Units:
         """Units that suit an image; of one that is not finite those it has, for others to complain about."""
-        low, high = _extremes(detached(image))
+        return cls.between(*extremes(detached(image)))
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Units:
+        """Units that suit an image of these extremes, which are of type int for integers."""
         if not (isfinite(low) and isfinite(high)):
             return cls()
         spread, largest = high - low, max(abs(low), abs(high))
@@ -96,7 +100,7 @@ class Units(NamedTuple):
         return as_type(wide + self.offset, dtype)
 
 
-def _extremes(image: Array) -> tuple[float, float]:
+def extremes(image: Array) -> tuple[float, float]:
     """Least and largest value; of integers of NumPy to the last digit, as Python's own."""
     xp = array_namespace(image)
     if xp.isdtype(image.dtype, "bool"):

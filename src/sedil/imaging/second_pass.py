@@ -6,17 +6,25 @@ tells which of its frequencies are signal. In two axes it has too few, and nothi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
 from sedil.imaging.cosine_blocks import sums_over_blocks
-from sedil.patch_grid import PatchGrid
+from sedil.patch_grid import Part, PatchGrid
 
 SIDE = 4  # of a block; 3 and 6 are up to 0.2 dB worse on the training part of the head (docs/volumes.md)
 _CAUTION = 1.25  # the estimate still holds some noise, which is not signal
 
 
-def second_pass(noisy: AnyArray, estimate: AnyArray, sigma: float, threads: int | None = None) -> AnyArray:
+def second_pass(
+    noisy: AnyArray,
+    estimate: AnyArray,
+    sigma: float,
+    threads: int | None = None,
+    part: Part | None = None,
+) -> AnyArray:
     """The noisy volume, each frequency of each block weighed by its share of signal in the estimate.
 
     Parameters
@@ -26,6 +34,8 @@ def second_pass(noisy: AnyArray, estimate: AnyArray, sigma: float, threads: int 
     sigma : float
         Standard deviation of the noise.
     threads : int, optional
+    part : Part, optional
+        What is held of the volume, if that is not all.
 
     Returns
     -------
@@ -39,6 +49,11 @@ def second_pass(noisy: AnyArray, estimate: AnyArray, sigma: float, threads: int 
         signal = xp.square(frequencies)
         return signal / (signal + variance)
 
-    grid = PatchGrid(noisy.shape, [min(SIDE, side) for side in noisy.shape])
+    grid = second_grid(noisy.shape if part is None else part.image_shape).within(part)
     total, weight = sums_over_blocks(noisy, estimate, grid, shares, threads)
     return total / weight
+
+
+def second_grid(shape: Sequence[int]) -> PatchGrid:
+    """Where the blocks lie in a volume of this shape."""
+    return PatchGrid(shape, [min(SIDE, side) for side in shape])

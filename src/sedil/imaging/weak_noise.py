@@ -18,11 +18,12 @@ from typing import Any
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import AnyArray, Array
+from sedil.arrays import AnyArray, Array, largest_size
 from sedil.imaging.cosine_blocks import Shares, sums_over_blocks
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.patch_grid import PatchGrid
 
+WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 # Range of the noisy image in units of sigma, from which on noise begins to be weak, and is weak. The range is
 # up to ten sigma wider than that of the clean image, so that no image of 255 grey levels with noise of ten
 # reaches it. Between the two, both results are mixed: what comes out never jumps as sigma changes.
@@ -41,7 +42,11 @@ _SECOND: _Sizes = {2: ((4, 1), (10, 1)), 3: ((4, 1),)}
 def weakness(image: Array, sigma: float) -> float:
     """0 where noise is as strong as sparse codes are made for, 1 where it is weak, and between."""
     xp = array_namespace(image)
-    spread = float(xp.max(image) - xp.min(image))
+    return weakness_beside(float(xp.max(image) - xp.min(image)), sigma)
+
+
+def weakness_beside(spread: float, sigma: float) -> float:
+    """The same for an image of this range."""
     if spread >= _WEAK * sigma:
         return 1.0
     return max((spread / sigma - _ORDINARY) / (_WEAK - _ORDINARY), 0.0)
@@ -54,12 +59,38 @@ def count_blocks(shape: tuple[int, ...], stride: int) -> int:
 
 def clean_by_cosines(noisy: AnyArray, sigma: float, stride: int, options: CleaningOptions) -> AnyArray:
     """An image or volume without its noise, which is weak against its range."""
-    xp = array_namespace(noisy)
-    # Noise below the precision of the numbers cannot be told from it.
-    sigma = max(sigma, float(xp.max(xp.abs(noisy))) * float(xp.finfo(noisy.dtype).eps))
-    first, second = (_grids(sizes, noisy.shape, stride) for sizes in (_FIRST, _SECOND))
-    guide = _mean_over_blocks(noisy, noisy, first, partial(_large, _THRESHOLD * sigma), options)
-    return _mean_over_blocks(noisy, guide, second, partial(_certain, sigma), options)
+    sigma = least_noise(sigma, largest_size(noisy), noisy)
+    guide = first_cosines(noisy, sigma, stride, options)
+    return second_cosines(noisy, guide, sigma, stride, options)
+
+
+def least_noise(sigma: float, largest: float, like: Array) -> float:
+    """Noise that can be told from the precision of such numbers, of which `largest` is the largest size."""
+    return max(sigma, largest * float(array_namespace(like).finfo(like.dtype).eps))
+
+
+def first_cosines(noisy: AnyArray, sigma: float, stride: int, options: CleaningOptions) -> AnyArray:
+    """The first of the two passes: what is larger than the noise."""
+    grids = first_grids(options.whole(noisy.shape), stride)
+    return _mean_over_blocks(noisy, noisy, grids, partial(_large, _THRESHOLD * sigma), options)
+
+
+def second_cosines(
+    noisy: AnyArray, guide: AnyArray, sigma: float, stride: int, options: CleaningOptions
+) -> AnyArray:
+    """The second, steered by the first."""
+    grids = second_grids(options.whole(noisy.shape), stride)
+    return _mean_over_blocks(noisy, guide, grids, partial(_certain, sigma), options)
+
+
+def first_grids(shape: tuple[int, ...], stride: int) -> list[PatchGrid]:
+    """Where the blocks of the first pass lie."""
+    return _grids(_FIRST, shape, stride)
+
+
+def second_grids(shape: tuple[int, ...], stride: int) -> list[PatchGrid]:
+    """Where those of the second lie."""
+    return _grids(_SECOND, shape, stride)
 
 
 def _grids(sizes: _Sizes, shape: tuple[int, ...], stride: int) -> list[PatchGrid]:
@@ -77,7 +108,7 @@ def _mean_over_blocks(
     """Weighted mean of filtered blocks of all sizes."""
     xp = array_namespace(noisy)
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
-    for grid in grids:
+    for grid in (each.within(options.part) for each in grids):
         sums = sums_over_blocks(noisy, guide, grid, shares, options.threads, options.counter.add)
         density = prod(grid.strides)  # each stands for neighbours left out
         total += density * sums[0]

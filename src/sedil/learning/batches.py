@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from math import ceil
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from array_api_compat import array_namespace, is_array_api_obj
@@ -18,16 +18,12 @@ from array_api_compat import device as device_of
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array
+from sedil.cluster.stored_arrays import is_stored, open_stored
+from sedil.learning.batch import Batch
+from sedil.learning.chunked_rows import ShelvedRows, is_chunked, row_reader
 
 # Above this many rows an epoch shuffles runs of neighbouring rows: the order stays small, and disks like it.
 _MOST_RUNS = 2**20
-
-
-class Batch(NamedTuple):
-    """Some patches (n, *patch_shape), and where their entries are missing, if that is given."""
-
-    patches: Array
-    mask: Array | None = None
 
 
 class BatchSource(Protocol):
@@ -43,6 +39,9 @@ def open_batches(
     data: Any, mask: Any, batch_size: int, n_epochs: int, seed: int | Sequence[int] = 0
 ) -> BatchSource:
     """The source for what a user passes as training data; see `sedil.learn_minibatch`."""
+    data, mask = _opened_store(data), _opened_store(mask)
+    if is_chunked(data):
+        return _shelved_rows(data, mask, batch_size, n_epochs, seed)
     pieces = _pieces(data, "patches")
     if pieces is not None:
         masks = None if mask is None else _matching_masks(pieces, mask)
@@ -62,6 +61,24 @@ def open_batches(
             f"a new iterator, or n_epochs=1."
         )
     return RegroupedBatches(lambda: data, batch_size, n_epochs)
+
+
+def _opened_store(data: Any) -> Any:
+    """What is at the path of a Zarr store or an HDF5 file; all else as it is."""
+    if isinstance(data, str | Path) and is_stored(data):
+        return open_stored(data)
+    return data
+
+
+def _shelved_rows(
+    data: Any, mask: Any, batch_size: int, n_epochs: int, seed: int | Sequence[int]
+) -> ShelvedRows:
+    rows = row_reader(data, "patches")
+    if mask is None:
+        return ShelvedRows(rows, None, batch_size, n_epochs, seed)
+    if not is_chunked(mask) or tuple(mask.shape) != rows.shape or mask.dtype != bool:
+        raise ValueError(f"mask must be a boolean array in chunks, of the shape of patches, {rows.shape}.")
+    return ShelvedRows(rows, row_reader(mask, "mask"), batch_size, n_epochs, seed)
 
 
 class ShuffledRows:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 
 import sedil
 from sedil import checks
 from sedil.arrays import Array, in_precision
 from sedil.choices import MetricName, Precision, PresetName, StartName
+from sedil.cluster.dask_arrays import in_memory
 from sedil.engines import EngineName, choose_engine
 from sedil.learning.checkpoint import CheckpointFile, fingerprint
 from sedil.learning.defaults import CostSettings, choose_atoms, choose_warm_up, mean_energy
@@ -136,6 +138,7 @@ def learn(
     >>> result.dictionary.factors[0].shape
     (4, 6)
     """
+    patches = in_memory(patches, "patches", "use sedil.learn_minibatch")
     working = checks.as_working_array(patches, "patches", dtype)
     checks.require_patches(working)
     checks.require_threads(threads)
@@ -189,9 +192,17 @@ def _result(
     }
     return LearningResult(
         learned_dictionary(learner.factors, dtype, info),
-        in_precision(learner.codes, dtype),
+        _codes_in(dtype, learner.codes),
         learner.history,
         reason,
         weights,
         learner.objective.n_evaluations,
     )
+
+
+def _codes_in(dtype: Precision, codes: Array) -> Array:
+    """Codes in the precision of the patches, or as they are where it cannot hold them."""
+    with np.errstate(over="ignore"):
+        narrowed = in_precision(codes, dtype)
+    xp = array_namespace(narrowed)
+    return narrowed if bool(xp.all(xp.isfinite(narrowed))) else codes

@@ -28,8 +28,10 @@ from array_api_compat import array_namespace
 from sedil import checks, spheres
 from sedil.arrays import Array, in_precision
 from sedil.choices import MetricName, Precision, PresetName, StartName
+from sedil.cluster.shards import Workers
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine, require_engine
+from sedil.engines.contract import TrainingSet
 from sedil.learning.batches import nan_for_masked
 from sedil.learning.conjugate_gradient import State, descend
 from sedil.learning.defaults import (
@@ -135,6 +137,7 @@ class MiniBatchLearner:
         self.energy = 0.0
         self.n_samples = 0
         self.history = History(unit="batches")
+        self.workers: Workers | None = None  # of a cluster, over which batches are spread
 
     @property
     def n_batches(self) -> int:
@@ -242,11 +245,16 @@ class MiniBatchLearner:
         patches, mask = batch
         counts = tuple(factor.shape[1] for factor in factors)
         engine = choose_engine(self.engine, patches, counts, masked=mask is not None)
-        samples = engine.training_set(patches, counts, mask, self.threads)
-        codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
         manifold = self.cost.manifold(patches.shape[1:], counts, patches.shape[0], self.energy)
-        objective = Objective(samples, weights)
-        return objective, descend(objective, manifold, Point(codes, factors), self.batch_iterations)
+
+        def learn_from(samples: TrainingSet) -> tuple[Objective, State]:
+            codes = samples.sparse_codes(factors, smallest_coefficient(weights), FIRST_CODES)
+            objective = Objective(samples, weights)
+            return objective, descend(objective, manifold, Point(codes, factors), self.batch_iterations)
+
+        if self.workers is not None:
+            return self.workers.descend(patches, mask, counts, engine.name, learn_from)
+        return learn_from(engine.training_set(patches, counts, mask, self.threads))
 
     def _remember(self, state: State, share: float, n_evaluations: int, seconds: float) -> None:
         last = self.history[-1] if len(self.history) else None

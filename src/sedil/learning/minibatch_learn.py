@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import Any, get_args
@@ -13,8 +14,11 @@ import sedil
 from sedil import checks
 from sedil.arrays import Array
 from sedil.choices import MetricName, Precision, PresetName, StartName
+from sedil.cluster.clusters import connected
+from sedil.cluster.shards import Workers
 from sedil.engines import EngineName
-from sedil.learning.batches import Batch, BatchSource, nan_for_masked, open_batches
+from sedil.learning.batch import Batch
+from sedil.learning.batches import BatchSource, nan_for_masked, open_batches
 from sedil.learning.checkpoint import Checkpoint, CheckpointFile, Kinds, fingerprint, require_kinds
 from sedil.learning.defaults import choose_atoms
 from sedil.learning.initial import Start
@@ -49,6 +53,7 @@ def learn_minibatch(
     engine: EngineName | None = None,
     threads: int | None = None,
     dtype: Precision | None = None,
+    scheduler: Any = None,
 ) -> LearningResult:
     r"""Learn a separable dictionary from data of any size, a batch at a time.
 
@@ -61,6 +66,7 @@ def learn_minibatch(
 
         - an array (n, *patch_shape), in memory or mapped (`numpy.memmap`), of any array library;
         - the path of a ``.npy`` file, which is mapped and never read as a whole;
+        - a Dask array, or an array of Zarr or its path: chunks are read as they are needed, once an epoch;
         - a list of these: one set of data in several pieces;
         - an iterable of arrays (n, *patch_shape), each n as it likes: a generator, `sedil.stream_patches`;
         - a function that returns such an iterable, called once an epoch.
@@ -95,6 +101,10 @@ def learn_minibatch(
         of an uninterrupted run, to the bit.
     engine, threads, dtype
         As in `sedil.learn`. Batches with missing entries need the portable engine and get it by default.
+    scheduler : distributed.Client, or the address of a Dask scheduler, optional
+        Each batch is spread over the workers there, which hold its codes (docs/cluster.md). It pays for
+        batches of tens of thousands. The result is the same to the bit whatever the number of workers, and
+        that without them to rounding.
 
     Returns
     -------
@@ -148,8 +158,26 @@ def learn_minibatch(
     if saved is not None:
         with file.explaining_damage():
             batches.restore(saved, file)
-    reason = run(batches, progress, file, identity)
+    with _workers(scheduler) as learner.workers:
+        reason = run(batches, progress, file, identity)
     return batches.result(reason, identity | {"n_epochs": n_epochs})
+
+
+@contextmanager
+def _workers(scheduler: Any) -> Iterator[Workers | None]:
+    """The workers of a cluster, if there is one."""
+    if scheduler is None:
+        yield None
+    elif isinstance(scheduler, str):
+        with connected(scheduler, None) as client:
+            yield Workers(client)
+    elif hasattr(scheduler, "scheduler_info"):
+        yield Workers(scheduler)
+    else:
+        raise TypeError(
+            f"scheduler must be a distributed.Client or the address of a scheduler, got "
+            f"{checks.short(scheduler)}."
+        )
 
 
 def _seed(random_state: int | np.random.Generator | None) -> int:

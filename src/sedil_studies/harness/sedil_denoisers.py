@@ -13,7 +13,8 @@ from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.groups import SHRINKAGE, GroupSettings
+from sedil.imaging.group_inpainting import LEVELS, share_of_passes
+from sedil.imaging.groups import GroupSettings, group_settings
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
@@ -61,13 +62,23 @@ def groups_in_words(
     return f"sedil.denoise: {words}; guide {guide}, but the noisy image where noise is weak"
 
 
+def filling_in_words(n_axes: int, time_axis: int | None = None) -> str:
+    """The settings of groups that fill missing pixels; images of any size have the same."""
+    settings = group_settings((_SIDE,) * n_axes, time_axis=time_axis)
+    first, last = LEVELS
+    passes = f"{share_of_passes(n_axes):g} times the quick passes, levels {first:g} to {last:g}"
+    return f"sedil.inpaint: {settings_in_words(settings)}, {passes}; first guess quick"
+
+
 def settings_in_words(settings: GroupSettings) -> str:
     """How groups are made and shrunk, the number of passes left out."""
-    return (
+    strength, mean_strength, smooth_steps = settings.shrinkage
+    words = (
         f"groups of {settings.n_members} patches of {format_shape(settings.patch_shape)}, stride "
-        f"{format_shape(settings.strides)}, window {format_shape(settings.window)}, strength "
-        f"{SHRINKAGE.strength:g}, smooth steps {SHRINKAGE.smooth_steps}"
+        f"{format_shape(settings.strides)}, window {format_shape(settings.window)}, strength {strength:g}, "
+        f"smooth steps {smooth_steps}"
     )
+    return f"{words}, mean strength {mean_strength:g}" if mean_strength else words
 
 
 def _of_patches(factors: Sequence[Any]) -> str:

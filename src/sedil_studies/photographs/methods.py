@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 import sedil
-from sedil.imaging.groups import group_settings
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
 from sedil_studies.harness.method import Filler, Method
-from sedil_studies.harness.sedil_denoisers import settings_in_words
+from sedil_studies.harness.sedil_denoisers import filling_in_words
 from sedil_studies.peers.biharmonic import biharmonic_fill
 from sedil_studies.peers.packages import SCIKIT_IMAGE
 from sedil_studies.photographs.masks import make_mask
@@ -23,8 +22,7 @@ _ODCT = (12, 12), (24, 24)  # patches and atoms
 
 
 def _groups(threads: int) -> Method[Filler]:
-    words = settings_in_words(group_settings((_WARM_SIDE, _WARM_SIDE)))
-    return _warm(f"sedil.inpaint: {words}; first guess quick", partial(sedil.inpaint, threads=threads))
+    return _warm(filling_in_words(n_axes=2), partial(sedil.inpaint, threads=threads))
 
 
 def _quick(threads: int) -> Method[Filler]:

@@ -21,10 +21,10 @@ Makers = Mapping[str, Callable[[int], Method[Denoiser]]]  # from the number of t
 def _blind(threads: int) -> Method[Denoiser]:
     def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
         """It is not told the level."""
-        return sedil.denoise(noisy, channel_axis=-1, threads=threads)
+        return sedil.denoise(noisy, noise="auto", channel_axis=-1, threads=threads)
 
     words = groups_in_words((32, 32, 3), channel_axis=-1)
-    return Method.at_hand(f"{words}; no sigma given, picture of 8 bits", denoise)
+    return Method.at_hand(f"{words}; noise auto, picture of 8 bits", denoise)
 
 
 def _cbm3d(threads: int) -> Method[Denoiser]:

@@ -16,7 +16,7 @@ _NOTES = (
     "the best mean counts.",
     "Counts: Poisson numbers of at most so many photons a pixel, one seed, PSNR on the scale 0 to 255; BM3D "
     "works between the same roots and the same exact inverse.",
-    "Settings were chosen on photographs of other cameras and on synthetic noise.",
+    "Values of settings come from photographs of other cameras and synthetic noise; see docs/noise.md.",
 )
 
 

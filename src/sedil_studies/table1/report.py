@@ -27,6 +27,13 @@ _LABELS = {
     "separable-12x12": "separable 12x12",
     "odct-16x16": "ODCT 16x16",
     "separable-16x16": "separable 16x16",
+    "paper-unstructured": "unstructured, learned as the paper says",
+    "paper-separable": "separable, learned as the paper says",
+    "unstructured-l1": "unstructured, plain l1",
+    "paper-unstructured-l1": "unstructured, learned as the paper says, plain l1",
+    "odct-l1": "ODCT, plain l1",
+    "separable-l1": "separable, plain l1",
+    "paper-separable-l1": "separable, learned as the paper says, plain l1",
 }
 _STYLE = """
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 80em; padding: 0 1em; color: #222;

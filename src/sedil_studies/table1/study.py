@@ -15,11 +15,11 @@ from sedil_studies.harness.method import Denoiser, Method
 from sedil_studies.harness.running import Study, Summary, Written, carry_out, write_files
 from sedil_studies.table1 import report
 from sedil_studies.table1.five_images import noisy_image, read_images
-from sedil_studies.table1.methods import METHODS, Materials, make_methods
+from sedil_studies.table1.methods import PAPER_RECIPE, RECIPES, Materials, RecipeName, make_methods
 from sedil_studies.table1.paper import IMAGES, SIGMAS
 
-FILE = "table1.csv"
-NOT_QUICK = ("ksvd",)  # has to be learned first
+FILES: dict[RecipeName, str] = {"shipped": "table1", "paper": "table1-paper"}  # without their suffixes
+NOT_QUICK = ("ksvd", *(name for name in PAPER_RECIPE if name.startswith("paper")))  # are learned first
 
 
 class Plan(NamedTuple):
@@ -40,6 +40,7 @@ def reproduce(
     quick: bool = False,
     seeds: int | None = None,
     methods: Sequence[str] | None = None,
+    recipe: RecipeName = "shipped",
     threads: int | None = None,
 ) -> Summary:
     """Run the table and report on it, as ``sedil reproduce table1`` says."""
@@ -47,12 +48,18 @@ def reproduce(
     plan = plan._replace(n_seeds=seeds or plan.n_seeds)
     images = read_images(data, plan.images)
     make_folder(output, parents=True)
-    names = methods or [name for name in METHODS if not (quick and name in NOT_QUICK)]
-    made, absent = make_methods(names, Materials(output, thread_count(threads)))
+    names = methods or [name for name in RECIPES[recipe] if not (quick and name in NOT_QUICK)]
+    unknown = [name for name in names if name not in RECIPES[recipe]]
+    if unknown:
+        raise ValueError(
+            f"The recipe {recipe} has no method {unknown[0]}: choose among {', '.join(RECIPES[recipe])}."
+        )
+    made, absent = make_methods(names, Materials(output, thread_count(threads)), recipe)
     if not made:
         raise ValueError(f"No method is left to run: {' '.join(absent)}")
-    study = table_study(plan, images, made, output / FILE, thread_count(threads))
-    return carry_out(lambda show: [study.run(show)], lambda finished: write_report(output), absent)
+    name = FILES[recipe]
+    study = table_study(plan, images, made, output / f"{name}.csv", thread_count(threads))
+    return carry_out(lambda show: [study.run(show)], lambda finished: write_report(output, name), absent)
 
 
 def table_study(
@@ -74,11 +81,11 @@ def table_study(
     )
 
 
-def write_report(folder: Path) -> Written:
-    """The report on the results file in a folder: two pages, and an overview."""
-    rows = DENOISING.read(folder / FILE)
+def write_report(folder: Path, name: str) -> Written:
+    """The report on the results file of this name in a folder: two pages, and an overview."""
+    rows = DENOISING.read(folder / f"{name}.csv")
     if not rows:
         return Written()
-    pages = {"table1.md": report.markdown(rows), "table1.html": report.html(rows)}
-    files = [*write_files(folder, pages), ("results", folder / FILE)]
+    pages = {f"{name}.md": report.markdown(rows), f"{name}.html": report.html(rows)}
+    files = [*write_files(folder, pages), ("results", folder / f"{name}.csv")]
     return Written(files, report.overview(rows))

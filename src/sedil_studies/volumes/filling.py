@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 import sedil
-from sedil.imaging.groups import group_settings
 from sedil_studies.harness.method import Filler, Method
 from sedil_studies.harness.row_kind import RowKind
 from sedil_studies.harness.running import Study
-from sedil_studies.harness.sedil_denoisers import settings_in_words
+from sedil_studies.harness.sedil_denoisers import filling_in_words
 from sedil_studies.measures.inside import psnr_inside
 from sedil_studies.volumes.methods import METHODS, Materials, learned_dictionary
 
@@ -36,7 +35,6 @@ class FillingRow(NamedTuple):
 FILLINGS = RowKind(FillingRow, cell=("case", "missing", "method"), made_with=("settings", "sedil"))
 
 
-_SIDE = 32  # of a volume whose groups are as those of any other
 _PASSES = "; filled in 16 passes or more"
 
 
@@ -57,7 +55,7 @@ def _learned(materials: Materials) -> Method[Filler]:
 
 def _groups(materials: Materials) -> Method[Filler]:
     return Method.at_hand(
-        f"sedil.inpaint: {settings_in_words(group_settings((_SIDE,) * 3, time_axis=materials.time_axis))}",
+        filling_in_words(n_axes=3, time_axis=materials.time_axis),
         partial(sedil.inpaint, time_axis=materials.time_axis, threads=materials.threads),
     )
 

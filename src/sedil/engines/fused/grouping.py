@@ -59,8 +59,9 @@ def clean_groups(groups: Groups, image: np.ndarray, noise: np.ndarray, shrinkage
     box = GroupBox(pixels.ravel(), total, count, noise[groups.extent].ravel(), groups.members, entries)
     memory = GroupMemory.create(n_members, len(entries))
     strength = np.float32(shrinkage.strength * (sqrt(len(entries)) + sqrt(n_members)) ** 2)
+    mean_strength = np.float32(shrinkage.mean_strength * len(entries))
     with announced("clean groups"):
-        clean_each_group(box, memory, strength, shrinkage.smooth_steps)
+        clean_each_group(box, memory, len(pixels), strength, mean_strength, shrinkage.smooth_steps)
     weight = window_sums(count.reshape(pixels.shape[1:]), groups.patch_shape, forwards=True)
     return BoxSums(groups.extent, total.reshape(pixels.shape), weight, groups.n_patches)
 

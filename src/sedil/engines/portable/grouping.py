@@ -86,7 +86,7 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
     index = groups.members[:, :, None] + xp.asarray(offsets, device=device)
     index = xp.reshape(index, (-1,))
     flat = xp.reshape(pixels, (-1,))
-    patches = xp.reshape(xp.take(flat, index, axis=0), (n, n_members, len(offsets)))
+    patches = xp.reshape(xp.take(flat, index, axis=0), (n, n_members, pixels.shape[0], -1))
     left = xp.take(xp.reshape(noise[groups.extent], (-1,)), xp.reshape(groups.members, (-1,)), axis=0)
     variance = xp.mean(xp.reshape(left, (n, n_members)), axis=1)
     cleaned = shrink(patches, variance, shrinkage)
@@ -99,11 +99,11 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
 
 
 def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
-    """Groups (n, members, entries) without the directions that noise of this variance, (n,), explains."""
+    """Groups (n, members, channels, entries) without what noise of this variance, (n,), explains."""
     xp = array_namespace(groups)
-    n_members, n_entries = groups.shape[1:]
     mean = xp.mean(groups, axis=1, keepdims=True)
-    rows = groups - mean
+    rows = xp.reshape(groups - mean, (*groups.shape[:2], -1))
+    n_members, n_entries = rows.shape[1:]
     if n_entries < n_members:  # the shorter side has the same directions, and smaller matrices
         rows = xp.matrix_transpose(rows)
     gram = rows @ xp.matrix_transpose(rows)
@@ -119,7 +119,20 @@ def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
     cleaned = rows - certain * (removed @ rows)
     if n_entries < n_members:
         cleaned = xp.matrix_transpose(cleaned)
-    return cleaned + mean
+    return xp.reshape(cleaned, groups.shape) + _shrink_mean(mean, n_members, variance, shrinkage)
+
+
+def _shrink_mean(mean: Array, n_members: int, variance: Array, shrinkage: Shrinkage) -> Any:
+    """Mean members (n, 1, channels, entries), less of what they hold beside the mean of each channel."""
+    xp = array_namespace(mean)
+    level = xp.mean(mean, axis=3, keepdims=True)
+    beside = mean - level
+    energy = n_members * xp.sum(beside**2, axis=(1, 2, 3))
+    threshold = shrinkage.mean_strength * prod(mean.shape[1:]) * variance
+    share = energy / xp.clip(energy + threshold, min=xp.finfo(mean.dtype).smallest_normal ** 0.5)
+    for _ in range(shrinkage.smooth_steps):
+        share = share**2 * (3 - 2 * share)
+    return level + share[:, None, None, None] * beside
 
 
 def _least_threshold(energies: Array) -> Any:

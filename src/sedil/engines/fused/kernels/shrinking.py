@@ -94,15 +94,17 @@ class GroupBox(NamedTuple):
     memory__mean="float32 entries",
 )
 @kernel
-def clean_each_group(box, memory, strength, smooth_steps):
-    """Clean all groups and add their members to the sums; `strength` times the noise is the threshold."""
+def clean_each_group(box, memory, n_channels, strength, mean_strength, smooth_steps):
+    """Clean all groups and add their members to the sums; strengths times the noise are the thresholds."""
     for group in range(len(box.members)):
         members = box.members[group]
         noise = np.float32(0)
         for member in members:
             noise += box.noise[member]
+        noise /= len(members)
         _gather(box, members, memory)
-        _shrink(memory, strength * noise / len(members), smooth_steps)
+        _shrink(memory, strength * noise, smooth_steps)
+        _shrink_mean(memory.mean.reshape(n_channels, -1), len(members), mean_strength * noise, smooth_steps)
         _scatter(box, members, memory)
 
 
@@ -155,6 +157,24 @@ def _shrink(memory, wanted, smooth_steps):
     for index in range(len(flat)):
         flat[index] *= certain
     multiply(removed, step, short, short, rows, address(memory.cleaned), width)
+
+
+@inner
+def _shrink_mean(mean, n_members, threshold, smooth_steps):
+    """Shrink what the mean member holds beside the mean of each channel."""
+    energy = np.float32(0)
+    for channel in range(len(mean)):
+        level = mean[channel].mean()
+        for value in mean[channel]:
+            energy += (value - level) ** 2
+    energy *= n_members
+    share = energy / max(energy + threshold, _LEAST)
+    for _ in range(smooth_steps):
+        share *= share * (3 - 2 * share)
+    for channel in range(len(mean)):
+        level = mean[channel].mean()
+        for entry in range(mean.shape[1]):
+            mean[channel, entry] = level + share * (mean[channel, entry] - level)
 
 
 @inner

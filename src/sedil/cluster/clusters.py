@@ -1,0 +1,49 @@
+"""The cluster that work is done on: one that runs already, or one of this machine's own processes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sedil.cluster.dask_arrays import NOT_INSTALLED
+from sedil.engines.threads import thread_count
+from sedil.errors import MissingPackageError
+
+_SECONDS_TO_ANSWER = 10
+# A worker that dies takes its task along to the next one: that is no fault of the task.
+_PATIENT = {"distributed.scheduler.allowed-failures": 1000}
+
+
+@contextmanager
+def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
+    """A client of the scheduler at that address; without one, of as many processes as there are cores."""
+    try:
+        import dask
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise MissingPackageError(NOT_INSTALLED) from None
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=_SECONDS_TO_ANSWER)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise OSError(
+                f"No scheduler answers at {scheduler}: start one with `dask scheduler`, or leave --scheduler "
+                f"out to work on this machine."
+            ) from error
+        with client:
+            yield client
+        return
+    with dask.config.set(_PATIENT), _own_workers(LocalCluster, threads) as local, Client(local) as client:
+        yield client
+
+
+def _own_workers(local_cluster: Any, threads: int | None) -> Any:
+    """Processes of this machine, one for each thread that is wanted."""
+    quiet = {"silence_logs": logging.CRITICAL, "dashboard_address": ":0"}
+    n_workers = thread_count(threads)
+    try:
+        return local_cluster(n_workers=n_workers, threads_per_worker=1, processes=True, **quiet)
+    except RuntimeError as error:
+        raise OSError(f"{n_workers} processes to work in could not be started: {error}") from error
