@@ -361,6 +361,14 @@ def _is_level(arguments: Mapping[str, Any], result: Any) -> str | None:
     )
 
 
+def _is_estimate(arguments: Mapping[str, Any], result: Any) -> str | None:
+    for name in ("sigma", "gain", "read_noise", "variances", "levels"):
+        values = np.asarray(getattr(result, name), dtype=np.float64)
+        if not np.all(np.isfinite(values)) or np.any(values < 0):
+            return f"{name} is {getattr(result, name)!r}"
+    return None if 0 <= result.correlation <= 1 else f"correlation is {result.correlation}"
+
+
 def _is_dictionary(arguments: Mapping[str, Any], result: Any) -> str | None:
     for factor in result.factors:
         problem = _finite(factor, "factor")
@@ -457,7 +465,8 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "denoise": Recipe(
             lambda random: sedil.denoise,
             {"image": array_of(*_IMAGES), "sigma": _POSITIVE, "dictionary": _suiting(stock, "image")},
-            imaging | {"method": denoising, "threshold": _POSITIVE, "stride": _COUNT},
+            imaging
+            | {"method": denoising, "threshold": _POSITIVE, "stride": _COUNT, "noise": one_of("white")},
             _is_image,
             5,
         ),
@@ -470,6 +479,29 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
                 "method": denoising,
                 "stride": one_of(2, 3, 4),
                 "time_axis": one_of(0, -1, None),
+            },
+            _is_image,
+            0.3,
+        ),
+        "denoise, of a map": Recipe(
+            lambda random: sedil.denoise,
+            {
+                "image": array_of((8, 9), (9, 8, 3)),
+                "sigma": array_of((8, 9), (9,), (3,), (1, 1), (9, 8)),
+            },
+            imaging | {"method": denoising},
+            _is_image,
+            0.3,
+        ),
+        "denoise, of photons": Recipe(
+            lambda random: sedil.denoise,
+            {"image": array_of((8, 9), (12, 12), (12, 12, 3)), "noise": one_of("poisson-gaussian")},
+            imaging
+            | {
+                "method": denoising,
+                "gain": _POSITIVE,
+                "read_noise": one_of(0.0, 0.5, 3.0),
+                "offset": one_of(0.0, -2.0, 10.0),
             },
             _is_image,
             0.3,
@@ -531,6 +563,13 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
             {"image": array_of(*_IMAGES)},
             {"channel_axis": one_of(None, -1, 0)},
             _is_level,
+            2,
+        ),
+        "measure_noise": Recipe(
+            lambda random: sedil.measure_noise,
+            {"image": array_of(*_IMAGES)},
+            {"channel_axis": one_of(None, -1, 0), "kind": one_of("white", "correlated")},
+            _is_estimate,
             2,
         ),
         "sample_patches": Recipe(

@@ -65,7 +65,7 @@ CASES = [
     (
         lambda: denoise(sigma=np.zeros(9)),
         ValueError,
-        r"sigma must be a finite positive number, got an ndarray",
+        r"sigma must be a number, one for each channel, or a map that fits the image of shape \(12, 12\)",
     ),
     (lambda: denoise(sigma=10**400), ValueError, "sigma must be a finite positive number, got an int"),
     (lambda: denoise(engine="x" * 5000), ValueError, "engine must be one of .* or None, got a str"),

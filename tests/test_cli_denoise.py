@@ -414,3 +414,30 @@ def test_shipped_dictionaries_go_by_name():
     assert unknown.exit_code == 1
     known = "these are separable-8x8, separable-12x12, separable-16x16, unstructured-8x8, separable-8x8x8."
     assert unknown.stderr.endswith(f"no file separable-9x9, nor a shipped dictionary of that name: {known}\n")
+
+
+def test_noise_by_a_map_and_of_photons():
+    shape = np.asarray(Image.open(PHOTOS[0])).shape[:2]
+    np.save("levels.npy", np.where(np.arange(shape[1]) < 4, 0.0, 15.0) * np.ones((shape[0], 1)))
+    assert denoise(PHOTOS[0], "map.png", "--sigma-map", "levels.npy").exit_code == 0
+    before, after = (np.asarray(Image.open(name)) for name in (PHOTOS[0], "map.png"))
+    np.testing.assert_array_equal(after[:, :4], before[:, :4])
+    assert not np.array_equal(after, before)
+    counted = denoise(PHOTOS[0], "light.png", "--noise", "poisson-gaussian", "--gain", 2)
+    assert counted.exit_code == 0, counted.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sigma-map", "wide.npy"], "a map that fits the image of shape"),
+        (["--sigma-map", "wide.npy", "--sigma", "3"], "--sigma and --sigma-map exclude each other"),
+        (["--gain", "2"], 'are for noise="poisson-gaussian": add it'),
+        (["--noise", "poisson-gaussian", "--gain", "-1"], "gain must be a finite positive number, got -1"),
+    ],
+)
+def test_bad_noise_is_refused_in_words(arguments, words):
+    np.save("wide.npy", np.ones((3, 500)))
+    result = denoise(PHOTOS[0], "out.png", *arguments)
+    assert result.exit_code == 1
+    assert words in " ".join(result.stderr.split())

@@ -6,6 +6,8 @@ from .estimators import SeparableDictionaryLearning as SeparableDictionaryLearni
 from .imaging.denoise import denoise as denoise
 from .imaging.inpaint import inpaint as inpaint
 from .imaging.match_patches import match_patches as match_patches
+from .imaging.measured_noise import NoiseEstimate as NoiseEstimate
+from .imaging.measured_noise import measure_noise as measure_noise
 from .imaging.noise import estimate_noise as estimate_noise
 from .imaging.patch_stream import stream_patches as stream_patches
 from .imaging.patches import normalize_patches as normalize_patches

@@ -245,6 +245,11 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
 
 
+def is_list_or_array(value: Any) -> bool:
+    """Whether it is several numbers, or at least an array that could be."""
+    return _is_list(value) or (is_array_api_obj(value) and getattr(value, "ndim", 0) > 0)
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 
@@ -259,6 +264,14 @@ def require_positive(value: float, name: str, *, zero_allowed: bool = False) -> 
     if not isfinite(number) or number < 0 or (number == 0 and not zero_allowed):
         kind = "non-negative" if zero_allowed else "positive"
         raise ValueError(f"{name} must be a finite {kind} number, got {short(value)}.")
+    return number
+
+
+def require_finite_number(value: float, name: str) -> float:
+    """A finite number of either sign."""
+    number = _as_float(value)
+    if not isfinite(number):
+        raise ValueError(f"{name} must be a finite number, got {short(value)}.")
     return number
 
 

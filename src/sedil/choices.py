@@ -11,6 +11,8 @@ Precision = Literal["float32", "float64"]
 
 CodingMethod = Literal["refit", "l1", "pursuit"]
 DenoisingMethod = Literal["groups", "quick", "l1", "pursuit"]
+EstimatedNoise = Literal["white", "correlated"]
+NoiseKind = Literal[EstimatedNoise, "auto", "poisson-gaussian"]
 
 StartName = Literal["random", "odct", "data"]
 PresetName = Literal["data", "paper"]

@@ -9,7 +9,7 @@ from PIL import Image
 from sedil.analytic import odct
 from sedil.file_jobs import denoise_files as module
 from sedil.file_jobs import opened_file
-from sedil.file_jobs.denoise_files import DenoiseSettings, NoiseLevel, denoise_files, noise_level
+from sedil.file_jobs.denoise_files import DenoiseSettings, denoise_files, find_noise
 from sedil.file_jobs.job_planning import plan_one, plan_several
 from sedil.file_jobs.opened_file import open_file
 from sedil.image_files import reading_errors
@@ -33,7 +33,7 @@ def test_one_bad_file_does_not_stop_the_others(folder_of_two):
     assert [name for name, outcome in outcomes.items() if outcome.error is None] == ["a.png", "b.png"]
     assert "no picture" in str(outcomes["aa.png"].error)
     assert outcomes["aa.png"].noise is None
-    assert outcomes["a.png"].noise == NoiseLevel(10.0, estimated=False)
+    assert outcomes["a.png"].noise is None  # it is given
     assert outcomes["a.png"].seconds > 0
     assert sorted(os.listdir("clean")) == ["a.png", "b.png"]
 
@@ -84,8 +84,8 @@ def test_picture_without_noise_stays_as_it_is(folder_of_two):
     flat = np.full((20, 20), 7, np.uint8)
     Image.fromarray(flat).save("flat.png")
     opened = open_file(plan_one(Path("flat.png"), Path("out.png"), None, False))
-    noise = noise_level(opened.content, None)
-    assert noise == NoiseLevel(0.0, estimated=True)
+    noise = find_noise(opened.content, DenoiseSettings())
+    assert noise.sigma == (0.0,)
     module.denoise_file(opened, noise, DenoiseSettings(), tell_nobody)
     with Image.open("out.png") as picture:
         np.testing.assert_array_equal(np.asarray(picture), flat)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from sedil.choices import DenoisingMethod
+from sedil.choices import DenoisingMethod, NoiseKind
 from sedil.commands.block_work import (
     Scheduler,
     is_worked_on_in_blocks,
@@ -21,8 +21,9 @@ from sedil.commands.common import Dictionary, Failures, Force, Threads
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
-    from sedil.file_jobs.denoise_files import DenoiseSettings, NoiseLevel, Outcome
+    from sedil.file_jobs.denoise_files import DenoiseSettings, Outcome
     from sedil.file_jobs.job_planning import FileJob
+    from sedil.imaging.measured_noise import NoiseEstimate
 
 
 class DenoiseCommand(TyperCommand):
@@ -45,6 +46,8 @@ sedil denoise head.nii.gz clean.nii.gz --sigma 20
 
 sedil denoise clip.tif clean.tif --time-axis 0
 
+sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1
+
 sedil denoise embryo.zarr clean.zarr --method quick
 """
 
@@ -66,6 +69,29 @@ def denoise(
             help="Standard deviation of the noise in the units of the picture (0 to 255, or 0 to 65535 "
             "with 16 bits); default estimated from each picture."
         ),
+    ] = None,
+    sigma_map: Annotated[
+        Path | None,
+        typer.Option(
+            help="A picture, volume or array of the noise of each pixel, in the same units; 0 leaves it so."
+        ),
+    ] = None,
+    noise: Annotated[
+        NoiseKind | None,
+        typer.Option(
+            help="white: alike in all pixels, the default. correlated: as cameras and JPEG leave it. auto: "
+            "white or correlated, as it looks, for each channel. poisson-gaussian: counts of photons."
+        ),
+    ] = None,
+    gain: Annotated[
+        float | None,
+        typer.Option(help="Of poisson-gaussian: what a photon adds to a pixel; default estimated."),
+    ] = None,
+    read_noise: Annotated[
+        float | None, typer.Option(help="Of poisson-gaussian: noise besides that of the photons.")
+    ] = None,
+    offset: Annotated[
+        float | None, typer.Option(help="Of poisson-gaussian: a pixel without light; default 0.")
     ] = None,
     dictionary: Dictionary = None,
     method: Annotated[
@@ -94,7 +120,7 @@ def denoise(
     threads: Threads = None,
     force: Force = False,
 ) -> None:
-    """Remove white Gaussian noise from pictures, volumes and stacks of frames.
+    """Remove noise from pictures, volumes and stacks of frames.
 
     The suffix of OUT chooses the format. Depth, transparency, colour profile
     and camera facts are kept where it can hold them; what is lost is said.
@@ -114,17 +140,24 @@ def denoise(
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
     from sedil.checks import require_positive
     from sedil.file_jobs.chunk_runs import ChunkSettings
-    from sedil.file_jobs.denoise_files import DenoiseSettings
+    from sedil.file_jobs.denoise_files import DenoiseSettings, read_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
         if sigma is not None:
             require_positive(sigma, "sigma")
+        if sigma is not None and sigma_map is not None:
+            raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
+        level = sigma if sigma_map is None else read_levels(sigma_map)
         loaded = None if dictionary is None else as_dictionary(dictionary)
-        settings = DenoiseSettings(sigma, loaded, method, stride, time_axis, threads)
+        settings = DenoiseSettings(
+            level, loaded, method, stride, time_axis, noise, gain, read_noise, offset, threads
+        )
         if is_worked_on_in_blocks([*images, output], scheduler):
             require_one_in_blocks(images, compare)
+            if sigma_map is not None or noise is not None:
+                raise ValueError("--sigma-map and --noise are for files that are read as a whole.")
             settings_of_blocks = ChunkSettings(sigma, loaded, method, stride, time_axis)
             restore_in_blocks(images[0], output, settings_of_blocks, None, scheduler, threads, force)
         elif len(images) == 1 and not images[0].is_dir():
@@ -135,14 +168,16 @@ def denoise(
 
 def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.denoise_files import denoise_file, noise_level
+    from sedil.file_jobs.denoise_files import denoise_file, find_noise, looks_correlated
     from sedil.file_jobs.opened_file import open_file
 
     opened = open_file(job)
-    noise = noise_level(opened.content, settings.sigma)
+    noise = find_noise(opened.content, settings)
     _tell_notes(opened.notes)
-    if noise.estimated:
+    if noise is not None:
         console.print(f"estimated noise: {_in_words(noise)}")
+        if settings.noise is None and looks_correlated(opened.content):
+            console.print("note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto")
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -164,7 +199,7 @@ def _denoise_several(jobs: Sequence[FileJob], output: Path, settings: DenoiseSet
         with bar("denoising") as report:
             for outcome in denoise_files(jobs, settings, report):
                 n_tried += 1
-                _tell_outcome(outcome, _name(outcome.job, output), width, failures)
+                _tell_outcome(outcome, _name(outcome.job, output), width, settings, failures)
     finally:  # after Ctrl-C too
         seconds = time.perf_counter() - began
         console.print(f"denoised     {n_tried - len(failures.names)} of {len(jobs)} in {seconds:.1f} s")
@@ -178,14 +213,17 @@ def _name(job: FileJob, output: Path) -> str:
     return str(job.target.relative_to(output))
 
 
-def _tell_outcome(outcome: Outcome, name: str, width: int, failures: Failures) -> None:
+def _tell_outcome(
+    outcome: Outcome, name: str, width: int, settings: DenoiseSettings, failures: Failures
+) -> None:
     """One line a file: its name, its noise and the time, or why it failed."""
     _tell_notes(outcome.notes)
     if outcome.error is not None:
         failures.tell(name, outcome.error, before=f"{name:{width}}  ")
-    elif outcome.noise is not None:
-        origin = "estimated" if outcome.noise.estimated else "given"
-        console.print(f"{name:{width}}  {_in_words(outcome.noise)} ({origin})  {outcome.seconds:.1f} s")
+    else:
+        found = outcome.noise
+        words = _given_in_words(settings) if found is None else f"{_in_words(found)} (estimated)"
+        console.print(f"{name:{width}}  {words}  {outcome.seconds:.1f} s")
 
 
 def _tell_notes(notes: Sequence[str]) -> None:
@@ -193,7 +231,26 @@ def _tell_notes(notes: Sequence[str]) -> None:
         console.print(f"note: {note}")
 
 
-def _in_words(noise: NoiseLevel) -> str:
-    if noise.sigma == 0:
+def _in_words(noise: NoiseEstimate) -> str:
+    """The level, of channels that differ that of each, and what the noise is if it is not white."""
+    sigmas = noise.sigma
+    if max(sigmas) == 0:
         return "none found, the picture stays as it is"
-    return f"sigma {noise.sigma:.3g}" if noise.sigma < 100 else f"sigma {noise.sigma:.0f}"
+    alike = max(sigmas) < 1.1 * min(sigmas)
+    level = "/".join(map(_number, [sum(sigmas) / len(sigmas)] if alike else sigmas))
+    words = f"sigma {level}"
+    if noise.uncertainty:
+        words += f", sure to {100 * min(noise.uncertainty, 1):.0f} %"
+    if noise.kind == "correlated":
+        words += f", correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
+    return words
+
+
+def _given_in_words(settings: DenoiseSettings) -> str:
+    if isinstance(settings.sigma, float):
+        return f"sigma {_number(settings.sigma)} (given)"
+    return "sigma by a map (given)" if settings.noise != "poisson-gaussian" else "noise of photons"
+
+
+def _number(level: float) -> str:
+    return f"{level:.3g}" if level < 100 else f"{level:.0f}"

@@ -240,6 +240,27 @@ def colour(
 
 
 @app.command()
+def realnoise(
+    data: Annotated[
+        Path | None, data_option("Folder with images/realnoise/cc15 and the five test images.")
+    ] = None,
+    output: Output = _FOLDER,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One photograph, one image, one level of light: a minute.")
+    ] = False,
+    threads: Threads = None,
+) -> None:
+    """Denoise photographs of cameras without being told their noise, and counts of photons, beside BM3D.
+
+    A run that was interrupted goes on where it stopped.
+    """
+    from sedil_studies.realnoise.study import reproduce
+
+    with clear_errors():
+        tell(reproduce(data, output, quick=quick, threads=threads))
+
+
+@app.command()
 def figure1(output: Output = _FOLDER) -> None:
     """Draw the atoms of the unstructured and the separable dictionary as in the paper's Figure 1."""
     from sedil_studies.figure1 import reproduce

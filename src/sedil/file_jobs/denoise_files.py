@@ -11,14 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sedil.choices import DenoisingMethod
+from sedil.choices import DenoisingMethod, NoiseKind
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
 from sedil.file_jobs.job_planning import FileJob
 from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
-from sedil.image_files.picture_files import Picture, picture_shape
-from sedil.image_files.volume_files import Volume, is_volume, volume_shape
+from sedil.image_files.picture_files import Picture, picture_shape, read_picture
+from sedil.image_files.volume_files import Volume, is_volume, read_volume, volume_shape
 from sedil.imaging.denoise import denoise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, white_noise
 from sedil.imaging.noise import estimate_noise
 from sedil.progress import Progress, Report
 
@@ -28,56 +29,76 @@ _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 class DenoiseSettings(NamedTuple):
     """How files are denoised: see `sedil.denoise`."""
 
-    sigma: float | None = None
+    sigma: float | np.ndarray | None = None
     dictionary: SeparableDictionary | None = None
     method: DenoisingMethod | None = None
     stride: int | None = None
     time_axis: int | None = None
+    noise: NoiseKind | None = None
+    gain: float | None = None
+    read_noise: float | None = None
+    offset: float | None = None
     threads: int | None = None
 
 
-class NoiseLevel(NamedTuple):
-    """Standard deviation of the noise in a picture, and whether it was estimated or given."""
-
-    sigma: float
-    estimated: bool
-
-
 class Outcome(NamedTuple):
-    """What became of a file: `error` says why it failed; `noise` is None if it could not be read."""
+    """What became of a file: `error` says why it failed; `noise` is None if it was not estimated."""
 
     job: FileJob
-    noise: NoiseLevel | None
+    noise: NoiseEstimate | None
     notes: tuple[str, ...]
     seconds: float
     error: Exception | None
 
 
-def noise_level(content: Picture | Volume, sigma: float | None) -> NoiseLevel:
-    """The noise that is given, else an estimate: 0 where what is found is but rounding."""
-    if sigma is not None:
-        return NoiseLevel(sigma, estimated=False)
-    level = estimate_noise(content.pixels, content.channel_axis)
+def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEstimate | None:
+    """An estimate where the noise is not given: of level 0 where what is found is but rounding."""
+    if settings.sigma is not None or settings.noise == "poisson-gaussian":
+        return None
+    pixels, axis = content.pixels, content.channel_axis
+    if settings.noise is None:
+        found = white_noise(estimate_noise(pixels, axis))
+    else:
+        found = measure_noise(pixels, axis, None if settings.noise == "auto" else settings.noise)
     rounding = np.finfo(np.float32).eps * np.abs(content.pixels).max()
-    return NoiseLevel(level if level > rounding else 0.0, estimated=True)
+    return found if max(found.sigma) > rounding else found._replace(sigma=(0.0,) * len(found.sigma))
 
 
-def denoise_file(opened: OpenedFile, noise: NoiseLevel, settings: DenoiseSettings, report: Report) -> None:
+def denoise_file(
+    opened: OpenedFile, found: NoiseEstimate | None, settings: DenoiseSettings, report: Report
+) -> None:
     """Denoise a picture or volume and write the results; where no noise was found it stays as it is."""
     clean = opened.content.pixels
-    if noise.sigma or not noise.estimated:
+    if found is None or max(found.sigma) > 0:
+        plain = found.sigma[0] if found is not None and settings.noise is None else None
         clean = denoise(
             clean,
-            noise.sigma,
+            settings.sigma if plain is None else plain,
             settings.dictionary,
             method=settings.method,
             stride=settings.stride,
             time_axis=settings.time_axis,
+            noise=settings.noise if found is None or plain is not None else found,
+            gain=settings.gain,
+            read_noise=settings.read_noise,
+            offset=settings.offset,
             channel_axis=opened.content.channel_axis,
             threads=settings.threads,
             progress=report,
         )
     write_results(opened, clean)
+
+
+def looks_correlated(content: Picture | Volume) -> bool:
+    """Whether the noise of a picture is not white, as its method takes it to be."""
+    n_axes = content.pixels.ndim - (content.channel_axis is not None)
+    return n_axes == 2 and measure_noise(content.pixels, content.channel_axis).kind == "correlated"
+
+
+def read_levels(path: Path) -> np.ndarray:
+    """A map of the level of noise from a picture or volume, in the units that its numbers have."""
+    content = read_volume(path) if is_volume(path) else read_picture(path)
+    return content.pixels
 
 
 def denoise_files(jobs: Sequence[FileJob], settings: DenoiseSettings, report: Report) -> Iterator[Outcome]:
@@ -95,13 +116,13 @@ def denoise_files(jobs: Sequence[FileJob], settings: DenoiseSettings, report: Re
 
 def _attempt(job: FileJob, settings: DenoiseSettings, overall: _OverAllFiles) -> Outcome:
     began = time.perf_counter()
-    noise: NoiseLevel | None = None
+    noise: NoiseEstimate | None = None
     notes: tuple[str, ...] = ()
     error: Exception | None = None
     try:
         opened = open_file(job)
         notes = opened.notes
-        noise = noise_level(opened.content, settings.sigma)
+        noise = find_noise(opened.content, settings)
         denoise_file(opened, noise, settings, overall.report_part)
     except EXPECTED as failure:
         error = failure

@@ -1,4 +1,4 @@
-"""`denoise`: remove white Gaussian noise from pictures, volumes, clips and signals."""
+"""`denoise`: remove noise from pictures, volumes, clips and signals."""
 
 from __future__ import annotations
 
@@ -9,25 +9,37 @@ import numpy as np
 from array_api_compat import is_dask_array
 
 from sedil import checks
-from sedil.arrays import AnyArray
-from sedil.choices import CodingMethod, DenoisingMethod, Precision
+from sedil.arrays import AnyArray, Array
+from sedil.choices import CodingMethod, DenoisingMethod, EstimatedNoise, NoiseKind, Precision
 from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
 from sedil.imaging.noise import estimate_noise
+from sedil.imaging.noise_levels import (
+    NoiseLevels,
+    Sigma,
+    as_one_sigma,
+    as_sigma,
+    estimated_levels,
+    in_pixels,
+    left_alone,
+)
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
-from sedil.imaging.pixels import Units, copied, join_channels, split_channels
+from sedil.imaging.photon_noise import plan_photon_noise
+from sedil.imaging.pixels import Units, copied, without_channels
 from sedil.imaging.weak_noise import WEAKEST, weakness
 from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
 
 METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
+KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 _CODING: dict[DenoisingMethod, CodingMethod] = {"quick": "refit", "l1": "l1", "pursuit": "pursuit"}
 
 
 def denoise(
     image: AnyArray,
-    sigma: float | None = None,
+    sigma: Sigma | None = None,
     dictionary: DictionaryLike | None = None,
     *,
     method: DenoisingMethod | None = None,
@@ -35,13 +47,17 @@ def denoise(
     stride: int | None = None,
     channel_axis: int | None = None,
     time_axis: int | None = None,
+    noise: NoiseKind | NoiseEstimate | None = None,
+    gain: float | None = None,
+    read_noise: float | None = None,
+    offset: float | None = None,
     max_memory: float = 512e6,
     dtype: Precision | None = None,
     engine: EngineName | None = None,
     threads: int | None = None,
     progress: ProgressOption = False,
 ) -> AnyArray:
-    """Remove white Gaussian noise from an image, volume, clip or signal.
+    """Remove noise from an image, volume, clip or signal: white, of photons, or as a camera leaves it.
 
     Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with
     two orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
@@ -55,8 +71,10 @@ def denoise(
     image : NumPy array, a tensor of torch, CuPy, ..., or a Dask array
         Grey image, volume or stack of frames, a signal, or four axes; colour with `channel_axis`. Integers or
         floats in any units; never modified.
-    sigma : float, optional
-        Standard deviation of the noise in the units of the image. Default: `sedil.estimate_noise`.
+    sigma : float or array, optional
+        Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
+        any array that broadcasts to the image, without its channels too; where it is 0, pixels are left
+        alone. Default: `sedil.estimate_noise`. Of a Dask array one number.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -83,6 +101,16 @@ def denoise(
     time_axis : int, optional
         Of "groups": the axis of a clip along which its frames lie, counted without channels. Its patches are
         then wide and short, and are sought through time.
+    noise : {"white", "correlated", "auto", "poisson-gaussian"} or NoiseEstimate, optional
+        What the noise is (docs/noise.md). "white": independent in all pixels, its level found in flat parts,
+        for each channel. "correlated": of a picture whose noise a camera or JPEG has smoothed, so that it is
+        strong only in what is coarse; its level is found by channel and brightness. "auto": that of these two
+        which `sedil.measure_noise` finds; what it returns may be given too. "poisson-gaussian": counts of
+        photons. Default: white noise of the level `sigma`.
+    gain, read_noise, offset : float, optional
+        Of "poisson-gaussian": a pixel of n photons is ``offset + gain * n``, with noise of level `read_noise`
+        besides that of the photons, all in the units of the image. Default: offset 0, and what is not given
+        of the others is found in the image; without read noise if a gain is given.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
@@ -113,12 +141,15 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
+    _check_noise(sigma, noise, gain, read_noise, offset)
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
     if is_dask_array(image):
         from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
         from sedil.cluster.lazy_denoise import HowToDenoise, lazy_denoise
 
+        if noise is not None:
+            raise ValueError("noise is for an image in memory: call image.compute() first.")
         own: Any = as_lazy_image(image, channel_axis)
         shape, n_channels = shape_and_channels(own, channel_axis)
         _check_shape(shape, method, channel_axis, time_axis)
@@ -135,31 +166,43 @@ def denoise(
             engine if engine is None else require_engine(engine),
             threads,
         )
-        return lazy_denoise(own, sigma, how, channel_axis)
+        return lazy_denoise(own, None if sigma is None else as_one_sigma(sigma), how, channel_axis)
     image = checks.as_image(image, channel_axis)
     units = Units.of(image)
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
-    channels = split_channels(pixels, channel_axis)
-    _check_shape(channels[0].shape, method, channel_axis, time_axis)
-    level = (
-        estimate_noise(pixels, channel_axis)
-        if sigma is None
-        else units.level(checks.require_positive(sigma, "sigma"))
-    )
+    _check_shape(without_channels(image.shape, channel_axis), method, channel_axis, time_axis)
+    photons = None
+    given = None if sigma is None else as_sigma(sigma, image.shape, channel_axis)
+    if noise == "poisson-gaussian":
+        photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
+        pixels, levels = photons.even(pixels), NoiseLevels(1.0)
+    elif given is not None:
+        levels = in_pixels(given, units, channel_axis)
+    elif noise is None:
+        levels = NoiseLevels(estimate_noise(pixels, channel_axis))
+    else:
+        found = _found_noise(image, channel_axis, noise)
+        levels = estimated_levels(found, pixels, units, channel_axis)
+    channels = levels.split(pixels, channel_axis)
+    level, places = levels.level, levels.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
     if method == "groups":
         is_weak = weakness(pixels, level) == 1
-        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak)
+        work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak, places)
     else:
         share = weakness(pixels, level) if method == "quick" else 0.0
-        work = PatchDenoising.plan(channels[0], level, dictionary, _CODING[method], threshold, stride, share)
+        work = PatchDenoising.plan(
+            channels[0], level, dictionary, _CODING[method], threshold, stride, share, places
+        )
     if level < WEAKEST or units.spread == 0:
         return copied(image)
     with reporting(progress, "denoising") as report:
         counter = PatchCounter(report, work.n_patches(len(channels)))
         cleaned = work.clean(channels, CleaningOptions(engine, max_memory, threads, counter))
-    return units.image(join_channels(cleaned, channel_axis), image.dtype)
+    joined = levels.join(cleaned, channel_axis)
+    result = units.image(joined if photons is None else photons.restored(joined), image.dtype)
+    return result if given is None else left_alone(result, image, given)
 
 
 def _check_settings(
@@ -175,6 +218,35 @@ def _check_settings(
         checks.require_threshold(threshold)
         if method == "groups":
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
+
+
+def _check_noise(
+    sigma: Sigma | None,
+    noise: str | NoiseEstimate | None,
+    gain: float | None,
+    read_noise: float | None,
+    offset: float | None,
+) -> None:
+    if noise is not None and not isinstance(noise, NoiseEstimate):
+        checks.require_choice(noise, "noise", KINDS)
+    if sigma is not None and noise not in (None, "white"):
+        raise ValueError("sigma is for white noise: leave it out, or noise.")
+    if noise != "poisson-gaussian" and not gain is read_noise is offset is None:
+        raise ValueError('gain, read_noise and offset are for noise="poisson-gaussian": add it.')
+    if gain is not None:
+        checks.require_positive(gain, "gain")
+    if read_noise is not None:
+        checks.require_positive(read_noise, "read_noise", zero_allowed=True)
+    if offset is not None:
+        checks.require_finite_number(offset, "offset")
+
+
+def _found_noise(image: Array, channel_axis: int | None, noise: NoiseKind | NoiseEstimate) -> NoiseEstimate:
+    """An estimate that is given, or one of the kind that is named; of "auto" as the noise looks."""
+    if isinstance(noise, NoiseEstimate):
+        return noise
+    kinds: dict[NoiseKind, EstimatedNoise] = {"white": "white", "correlated": "correlated"}
+    return measure_noise(image, channel_axis, kinds.get(noise))
 
 
 def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:

@@ -14,7 +14,7 @@ from sedil.arrays import AnyArray, Array
 from sedil.engines.contract import Cleaning, Groups
 from sedil.imaging.group_guide import Guide, plan_guide
 from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
-from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches, noise_scale
 from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
 
@@ -34,6 +34,7 @@ class GroupDenoising(NamedTuple):
     settings : GroupSettings
     guide : how the first guess is made in which alike patches are sought
     sigma : standard deviation of the noise
+    places : that of each place in multiples of `sigma`; None where it is the same everywhere
     luminance : how the first of three channels is cleaned once more, by groups of its own
     """
 
@@ -41,6 +42,7 @@ class GroupDenoising(NamedTuple):
     settings: GroupSettings
     guide: Guide
     sigma: float
+    places: Array | None = None
     luminance: GroupDenoising | None = None
 
     @classmethod
@@ -52,6 +54,7 @@ class GroupDenoising(NamedTuple):
         stride: int | None,
         time_axis: int | None,
         is_weak: bool,
+        places: Array | None = None,
     ) -> GroupDenoising:
         """For these channels; see `sedil.denoise`."""
         shape = tuple(channels[0].shape)
@@ -59,8 +62,8 @@ class GroupDenoising(NamedTuple):
         guide = plan_guide(channels[0], sigma, dictionary, is_weak)
         alone = None
         if len(channels) == 3:  # the guess is that of all channels
-            alone = cls(shape, group_settings(shape, 1, stride, time_axis), "noisy", sigma)
-        return cls(shape, settings, guide, sigma, alone)
+            alone = cls(shape, group_settings(shape, 1, stride, time_axis), "noisy", sigma, places)
+        return cls(shape, settings, guide, sigma, places, alone)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
@@ -112,7 +115,10 @@ class GroupDenoising(NamedTuple):
         else:
             shown = estimate + _FEEDBACK * (noisy - estimate)
             noise = self._noise_left(noisy, shown)
-        return mean_over_groups(shown, groups, noise, self.settings.shrinkage, options), groups
+        estimate = mean_over_groups(shown, groups, noise, self.settings.shrinkage, options)
+        if self.places is not None:  # what has no noise is what it is
+            estimate = array_namespace(noisy).where(self.places > 0, estimate, noisy)
+        return estimate, groups
 
     def matches_anew(self, number: int) -> bool:
         """Whether pass `number` seeks groups of its own."""
@@ -127,15 +133,23 @@ class GroupDenoising(NamedTuple):
             groups = find_groups(noisy, self.settings, options)
             noise = self._noise_at_first(noisy)
             return mean_over_groups(noisy, groups, noise, self.settings.shrinkage, options)
-        return xp.stack(
-            [mean_over_patches(noisy[k, ...], [self.guide], options) for k in range(noisy.shape[0])]
+        scale = noise_scale(self.places)
+        even = noisy / scale
+        return scale * xp.stack(
+            [mean_over_patches(even[k, ...], [self.guide], options) for k in range(noisy.shape[0])]
         )
 
     def _noise_at_first(self, noisy: AnyArray) -> AnyArray:
-        return array_namespace(noisy).full_like(noisy[0, ...], (_FIRST_LEVEL * self.sigma) ** 2)
+        return _FIRST_LEVEL**2 * self._variance(noisy)
 
     def _noise_left(self, noisy: Array, shown: AnyArray) -> AnyArray:
         """Variance of the noise in each patch of `shown`: what was there, less what was taken away."""
         xp = array_namespace(shown)
         taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.settings.patch_shape)
-        return _LEFT**2 * xp.abs(self.sigma**2 - taken)
+        return _LEFT**2 * xp.abs(self._variance(shown) - taken)
+
+    def _variance(self, image: AnyArray) -> AnyArray:
+        """Of the noise in the patch that begins at each pixel."""
+        if self.places is None:
+            return array_namespace(image).full_like(image[0, ...], self.sigma**2)
+        return self.sigma**2 * patch_means(self.places**2, self.settings.patch_shape)

@@ -14,7 +14,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array, variance
-from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups
+from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions
 from sedil.imaging.patch_inpainting import passes_needed
 from sedil.patch_grid import PatchGrid
@@ -27,6 +27,11 @@ _MATCH_EVERY = 8  # passes with the same groups
 def share_of_passes(n_axes: int) -> float:
     """Of the passes that single patches need; volumes and clips would lose 0.1 to 0.6 dB by fewer."""
     return 0.75 if n_axes == 2 else 1.0
+
+
+def passes_of_groups(n_axes: int, counts: Sequence[int]) -> int:
+    """From the passes that the patches of each channel need."""
+    return round(share_of_passes(n_axes) * max(counts))
 
 
 class GroupFilling(NamedTuple):
@@ -44,7 +49,7 @@ class GroupFilling(NamedTuple):
     @classmethod
     def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
         """For channels with these missing pixels; by default as many passes as the widest holes need."""
-        count = n_passes or round(share_of_passes(masks[0].ndim) * max(map(passes_needed, masks)))
+        count = n_passes or passes_of_groups(masks[0].ndim, list(map(passes_needed, masks)))
         return cls(tuple(masks[0].shape), settings._replace(n_passes=count))
 
     @property
@@ -61,6 +66,7 @@ class GroupFilling(NamedTuple):
         guess: Sequence[AnyArray],
         sigma: float,
         options: CleaningOptions,
+        places: Array | None = None,
         contrast: float | None = None,
     ) -> list[AnyArray]:
         """Fill the missing pixels of channels with what their groups have in common. Paper: Eq. (35).
@@ -74,6 +80,8 @@ class GroupFilling(NamedTuple):
         sigma : float
             Noise of the known pixels: no pass removes less.
         options : CleaningOptions
+        places : array, optional
+            The noise of each place in multiples of `sigma`.
         contrast : float, optional
             Standard deviation of the known pixels; of the whole image, if `channels` are parts of one.
 
@@ -87,10 +95,13 @@ class GroupFilling(NamedTuple):
         if contrast is None:
             contrast = sqrt(variance(known[~missing]))
         wanted = xp.any(missing, axis=0)
+        own = sigma**2 * xp.ones_like(known[0, ...])
+        if places is not None:
+            own = patch_means(own * places**2, self.settings.patch_shape)
         for number, level in enumerate(np.geomspace(*LEVELS, self.settings.n_passes).tolist()):
             if number % _MATCH_EVERY == 0:
                 groups = find_groups(filled, self.settings, options, wanted)
-            noise = xp.full_like(filled[0, ...], max(level * contrast, sigma) ** 2)
+            noise = xp.clip(own, min=(level * contrast) ** 2)
             estimate = mean_over_groups(filled, groups, noise, self.settings.shrinkage, options)
             filled = xp.where(missing, estimate, known)
         return [filled[k, ...] for k in range(filled.shape[0])]

@@ -17,9 +17,10 @@ from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_inpainting import GroupFilling
 from sedil.imaging.groups import group_settings
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
+from sedil.imaging.noise_levels import Sigma, as_one_sigma, as_sigma, in_pixels, mean_of_channels
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
-from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels
+from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels, without_channels
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.pretrained import DictionaryLike
 from sedil.progress import ProgressOption, reporting
@@ -34,7 +35,7 @@ def inpaint(
     dictionary: DictionaryLike | None = None,
     *,
     method: InpaintingMethod | None = None,
-    sigma: float = 0.0,
+    sigma: Sigma = 0.0,
     channel_axis: int | None = None,
     time_axis: int | None = None,
     passes: int | None = None,
@@ -67,9 +68,11 @@ def inpaint(
     method : {"groups", "quick", "whole"}, optional
         Default: "groups" without a dictionary; with one "quick", which does without groups and is about
         1.5 dB worse and six times faster, or "whole" if it is for patches as large as the image.
-    sigma : float, default 0
+    sigma : float or array, default 0
         Standard deviation of the noise of the known pixels, in the units of the image: noise of that level
-        is not carried on into the missing ones. The known ones keep theirs. Not for "whole".
+        is not carried on into the missing ones. The known ones keep theirs. One number, one for each channel,
+        or a map that broadcasts to the image, also without its channels; "quick" goes by the mean of these.
+        Not for "whole".
     channel_axis : int, optional
         Axis of the colour channels. If all of them miss the same pixels, three channels are filled as
         luminance and two chrominances.
@@ -114,7 +117,7 @@ def inpaint(
     >>> bool(np.abs(filled - image).max() < 2)
     True
     """
-    _check_settings(method, sigma, passes, stride, max_memory, threads)
+    _check_settings(method, passes, stride, max_memory, threads)
     if is_dask_array(image):
         from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
         from sedil.cluster.lazy_inpaint import HowToInpaint, as_lazy_mask, lazy_inpaint
@@ -134,7 +137,7 @@ def inpaint(
             n_channels,
             dictionaries,
             group_settings(shape, n_channels, stride, time_axis) if is_grouped else None,
-            sigma,
+            as_one_sigma(sigma, zero_allowed=True),
             passes,
             stride,
             max_memory,
@@ -144,12 +147,13 @@ def inpaint(
         )
         return lazy_inpaint(own, as_lazy_mask(mask, own, channel_axis), how, channel_axis)
     image, missing = _image_and_missing(image, mask, channel_axis)
+    sigma = as_sigma(sigma, image.shape, channel_axis, zero_allowed=True)
     xp = array_namespace(image)
     units, pixels = _known_pixels(image, missing, dtype)
     checks.require_finite(pixels, "image, where it is not missing,")
     if not bool(xp.any(missing)):
         return copied(image)
-    level = units.level(sigma)
+    noise = in_pixels(mean_of_channels(sigma, channel_axis), units, channel_axis)
     parts = _parts(pixels, missing, channel_axis)
     _require_known(parts.masks)
     shape = tuple(parts.channels[0].shape)
@@ -169,10 +173,11 @@ def inpaint(
         with reporting(progress, "inpainting") as report:
             counter = PatchCounter(report, n_patches + (groups.n_patches if groups else 0))
             options = CleaningOptions(engine, max_memory, threads, counter)
-            fill = partial(fill_by_patches, sigma=level, options=options)
+            fill = partial(fill_by_patches, sigma=noise.level, options=options)
             filled = list(map(fill, parts.channels, parts.masks, plans))
             if groups is not None:
-                filled = groups.fill(parts.channels, parts.masks, filled, level, options)
+                places = noise.places_like(parts.channels[0])
+                filled = groups.fill(parts.channels, parts.masks, filled, noise.level, options, places)
     result = units.image(join_channels(filled, channel_axis, rotate=parts.rotated), image.dtype)
     return xp.where(missing, result, image)
 
@@ -257,10 +262,7 @@ def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None)
             raise TypeError("inpaint needs mask=..., True where a pixel is missing.")
         return image, masked
     xp = array_namespace(image)
-    without_colours = list(image.shape)
-    if channel_axis is not None:
-        del without_colours[channel_axis]
-    mask = checks.require_mask(mask, image, tuple(without_colours))
+    mask = checks.require_mask(mask, image, without_channels(image.shape, channel_axis))
     if mask.ndim < image.ndim and channel_axis is not None:
         mask = xp.expand_dims(mask, axis=channel_axis)
     missing = xp.broadcast_to(mask, image.shape)
@@ -269,7 +271,6 @@ def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None)
 
 def _check_settings(
     method: str | None,
-    sigma: float,
     passes: int | None,
     stride: int | None,
     max_memory: float,
@@ -277,7 +278,6 @@ def _check_settings(
 ) -> None:
     if method is not None:
         checks.require_choice(method, "method", METHODS)
-    checks.require_positive(sigma, "sigma", zero_allowed=True)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if passes is not None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from array_api_compat import array_namespace
 
-from sedil.arrays import AnyArray
+from sedil.arrays import AnyArray, Array
 from sedil.engines import EngineName, choose_engine
 from sedil.engines.contract import Cleaning
 from sedil.engines.threads import parallel_map
 from sedil.patch_grid import Part
 from sedil.progress import Progress, Report
+
+_LEAST_PLACE = 1 / 16  # noise of a place beside that of all: what is nearly clean would else be a spike
 
 
 class CleaningOptions(NamedTuple):
@@ -44,6 +46,14 @@ class PatchCounter:
         """So many more are done."""
         self._done += count
         self._report(Progress(self._done, self._total, "patches"))
+
+
+def noise_scale(places: Array | None) -> Any:
+    """What an image is divided by to have noise of one level, from a map of it; 1 where it has none."""
+    if places is None:
+        return 1.0
+    xp = array_namespace(places)
+    return xp.where(places > 0, xp.clip(places, min=_LEAST_PLACE), xp.ones_like(places))
 
 
 def mean_over_patches(image: AnyArray, cleanings: Sequence[Cleaning], options: CleaningOptions) -> AnyArray:

@@ -10,7 +10,7 @@ from sedil.arrays import AnyArray, Array, variance
 from sedil.choices import CodingMethod
 from sedil.engines.contract import Cleaning
 from sedil.imaging.image_dictionaries import default_votes, given_votes, plan_cleaning
-from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches
+from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches, noise_scale
 from sedil.imaging.second_pass import second_pass
 from sedil.imaging.weak_noise import clean_by_cosines, count_blocks
 from sedil.pretrained import DictionaryLike
@@ -31,6 +31,7 @@ class PatchDenoising(NamedTuple):
     sigma : standard deviation of the noise
     stride : distance between neighbouring patches
     cosines : share of the result that cosines make instead, from 0 to 1
+    places : noise of each place in multiples of `sigma`; None where it is the same everywhere
     """
 
     cleanings: Sequence[Cleaning]
@@ -38,6 +39,7 @@ class PatchDenoising(NamedTuple):
     sigma: float
     stride: int
     cosines: float
+    places: Array | None = None
 
     @classmethod
     def plan(
@@ -49,13 +51,14 @@ class PatchDenoising(NamedTuple):
         threshold: float | None,
         stride: int | None,
         weakness: float,
+        places: Array | None = None,
     ) -> PatchDenoising:
         """For channels like this one; see `sedil.denoise` and `sedil.imaging.weak_noise.weakness`."""
         votes = given_votes(dictionary) or default_votes(tuple(channel.shape))
         stride = stride or 1
         cleanings = [plan_cleaning(vote, channel, coding, sigma, threshold, stride) for vote in votes]
         is_default = dictionary is None and threshold is None
-        return cls(cleanings, coding, sigma, stride, weakness if is_default else 0.0)
+        return cls(cleanings, coding, sigma, stride, weakness if is_default else 0.0, places)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on."""
@@ -71,12 +74,14 @@ class PatchDenoising(NamedTuple):
         return [self._clean_one(channel, options) for channel in channels]
 
     def _clean_one(self, channel: AnyArray, options: CleaningOptions) -> AnyArray:
+        scale = noise_scale(self.places)
+        even = channel / scale
         estimate = channel
         if self.cosines < 1:
-            estimate = mean_over_patches(channel, self.cleanings, options)
-            estimate = self.improved(channel, estimate, variance(channel), options)
+            estimate = mean_over_patches(even, self.cleanings, options)
+            estimate = scale * self.improved(even, estimate, variance(even), options)
         if self.cosines > 0:
-            by_cosines = clean_by_cosines(channel, self.sigma, self.stride, options)
+            by_cosines = scale * clean_by_cosines(even, self.sigma, self.stride, options)
             estimate = self.mixed(estimate, by_cosines)
         return estimate
 

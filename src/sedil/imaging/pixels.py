@@ -7,6 +7,7 @@ multiplied by a power of two, which is exact.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite, ldexp
 from typing import Any, NamedTuple
 
@@ -153,31 +154,66 @@ def as_type(values: AnyArray, dtype: Any) -> AnyArray:
     return xp.astype(xp.clip(xp.round(xp.astype(values, xp.float64)), limits.min, largest), dtype)
 
 
+def without_channels(shape: Sequence[int], channel_axis: int | None) -> tuple[int, ...]:
+    """Shape of a channel of an image of this shape."""
+    lengths = list(shape)
+    if channel_axis is not None:
+        del lengths[channel_axis]
+    return tuple(lengths)
+
+
 # Luminance and two chrominances as an orthonormal basis, so that white noise keeps its level in each.
 _OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 
 
-def split_channels(pixels: AnyArray, channel_axis: int | None, *, rotate: bool = True) -> list[AnyArray]:
-    """Channels to be restored one by one; three as luminance and two chrominances, unless not to `rotate`."""
+def split_channels(
+    pixels: AnyArray, channel_axis: int | None, *, rotate: bool = True, levels: Sequence[float] = ()
+) -> list[AnyArray]:
+    """Channels to be restored one by one; three as luminance and two chrominances, unless not to `rotate`.
+
+    With `levels`, how strong the noise of each channel is beside the others', it is alike in all that come.
+    """
     if channel_axis is None:
         return [pixels]
     xp = array_namespace(pixels)
     channels = xp.moveaxis(pixels, channel_axis, 0)
-    if rotate and channels.shape[0] == 3:
-        channels = xp.tensordot(_basis(pixels), channels, axes=1)
+    mixing = _mixing(channels.shape[0], rotate, levels)
+    if mixing is not None:
+        channels = xp.tensordot(_like(mixing, pixels), channels, axes=1)
     return [contiguous(channels[k, ...]) for k in range(channels.shape[0])]
 
 
-def join_channels(channels: list[AnyArray], channel_axis: int | None, *, rotate: bool = True) -> AnyArray:
+def join_channels(
+    channels: list[AnyArray], channel_axis: int | None, *, rotate: bool = True, levels: Sequence[float] = ()
+) -> AnyArray:
     """Inverse of `split_channels`."""
     if channel_axis is None:
         return channels[0]
     xp = array_namespace(channels[0])
     stacked = xp.stack(channels)
-    if rotate and len(channels) == 3:
-        stacked = xp.tensordot(_basis(stacked).T, stacked, axes=1)
+    mixing = _mixing(len(channels), rotate, levels)
+    if mixing is not None:
+        inverse = mixing.T if not levels else np.linalg.inv(mixing)
+        stacked = xp.tensordot(_like(inverse, stacked), stacked, axes=1)
     return xp.moveaxis(stacked, 0, channel_axis)
 
 
-def _basis(like: AnyArray) -> AnyArray:
-    return array_namespace(like).asarray(_OPPONENT, dtype=like.dtype, device=device_of(like))
+def _mixing(n_channels: int, rotate: bool, levels: Sequence[float]) -> np.ndarray | None:
+    """The matrix that makes channels with white noise of one level; None if they are that as they come.
+
+    Once each channel is divided by its level, a rotation keeps the noise white. Luminance is then the mean of
+    the channels with weights that leave the least noise in it, and the chrominances are zero for grey.
+    """
+    if not (rotate and n_channels == 3):
+        return np.diag(1 / np.array(levels)) if levels else None
+    if not levels:
+        return _OPPONENT
+    weights = 1 / np.array(levels)
+    rows, _ = np.linalg.qr(np.stack([weights, *(_OPPONENT[1:] / weights)]).T)
+    signs = np.sign(np.sum(rows.T * _OPPONENT, axis=1, keepdims=True))
+    mixing: np.ndarray = signs * rows.T * weights
+    return mixing
+
+
+def _like(matrix: np.ndarray, array: AnyArray) -> AnyArray:
+    return array_namespace(array).asarray(matrix, dtype=array.dtype, device=device_of(array))

@@ -1,0 +1,265 @@
+"""How noisy an image is: the level in each channel, how it grows with brightness, and how far it reaches.
+
+docs/noise.md tells the method, and how sure it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ldexp
+from typing import NamedTuple, get_args
+
+import numpy as np
+
+from sedil import checks
+from sedil.arrays import Array, to_numpy
+from sedil.choices import EstimatedNoise
+from sedil.imaging.noise_blocks import SHORTEST, Bin, Blocks, fine_noise, measure_bins, read_blocks
+from sedil.imaging.pixels import Units
+
+# Chosen on photographs with camera noise and on pictures with synthetic noise, none of them tested on.
+_COARSE = 0.2, 0.5  # frequencies where noise with correlation is strong, and scenes are no longer
+# Amplitudes at the frequencies before the finest over those at the finest: white noise is as strong at both,
+# whatever the scene, where noise that was smoothed is still falling.
+_FINER, _FINEST = (0.5, 0.65), (0.8, 1.0)
+_WHITE, _CORRELATED = 1.45, 1.7
+# The same from the middle on, where smoothed noise lies above a floor of white noise, and scenes do too.
+_MIDDLE, _WHITE_THERE, _CORRELATED_THERE = (0.35, 0.5), 2.7, 3.4
+# Amplitudes at coarse frequencies over the range of the image, or those at the finest, from which on they are
+# texture: no camera's noise is so strong.
+_PLAUSIBLE, _TEXTURE, _OVER_FINEST = 0.03, 0.05, 2.2
+_LOWEST_OVER_NEXT = 1.5  # most variance of the lowest frequencies, where scenes are, over that of the next
+# A picture tells the level of noise at coarse frequencies to a factor of two only, as scenes hold these too.
+# So it is the geometric mean of what is found, times a constant, and what suits most pictures of cameras, a
+# share of their range; but not far above what is found.
+_OVER_EDGE, _OF_RANGE, _MOST_OVER_EDGE = 1.9, 0.04, 2.5
+_DIMMEST, _BRIGHTEST = 0.7, 1.4  # level of a brightness over that of most
+_MEMBERS_PER_ENTRY = 96 / 75  # of groups in colour
+_ROUNDS, _OUTLYING = 30, 0.1  # of the line through variances; by how much a flat part may be above it
+
+
+class NoiseEstimate(NamedTuple):
+    """What a single image tells of its noise, in the units of the image.
+
+    Parameters
+    ----------
+    kind : "white", or "correlated", as demosaicing, JPEG and noise reduction in a camera leave it
+    sigma : standard deviation of the noise of each channel
+    uncertainty : share by which sigma may be wrong
+    correlation : of the noise of neighbouring pixels, from 0 to 1
+    gain : by how much the variance of the noise of each channel grows with a step of brightness
+    read_noise : standard deviation of the noise of each channel at brightness 0, as a straight line has it
+    brightness : (n,), of the flat parts, from dark to bright
+    levels : (n,), level of noise there that groups of patches are to be cleaned with, in multiples of sigma
+    variances : (n, channels), variance of the noise there
+    """
+
+    kind: EstimatedNoise
+    sigma: tuple[float, ...]
+    uncertainty: float
+    correlation: float
+    gain: tuple[float, ...]
+    read_noise: tuple[float, ...]
+    brightness: np.ndarray
+    levels: np.ndarray
+    variances: np.ndarray
+
+
+def white_noise(sigma: float) -> NoiseEstimate:
+    """Of one level everywhere, of which nothing more is known."""
+    none = np.zeros((0, 1))
+    return NoiseEstimate("white", (sigma,), 0.0, 0.0, (0.0,), (0.0,), none[:, 0], none[:, 0], none)
+
+
+def measure_noise(
+    image: Array, channel_axis: int | None = None, kind: EstimatedNoise | None = None
+) -> NoiseEstimate:
+    """What a single image tells of its noise: how strong, by channel and brightness, and how correlated.
+
+    Parameters
+    ----------
+    image : NumPy array, or a tensor, which is fetched from its device, in any units
+        At least four entries along each axis.
+    channel_axis : int, optional
+        Axis of the colour channels.
+    kind : {"white", "correlated"}, optional
+        What the noise is known to be. Default: what it looks like.
+
+    Returns
+    -------
+    NoiseEstimate
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> noisy = 100 + 10 * np.random.default_rng(0).standard_normal((64, 64))
+    >>> found = sedil.measure_noise(noisy)
+    >>> found.kind, round(found.sigma[0])
+    ('white', 10)
+    """
+    channels, units = _channels(image, channel_axis)
+    if kind is not None:
+        checks.require_choice(kind, "kind", get_args(EstimatedNoise))
+    if kind == "correlated" and channels.ndim != 3:
+        raise ValueError(f"Correlated noise is known of pictures, got {channels.ndim - 1} axes.")
+    blocks = _blocks(channels)
+    none = (0.0,) * len(channels)
+    if blocks is None:
+        empty = np.zeros((0, len(channels)))
+        return NoiseEstimate("white", none, 0.0, 0.0, none, none, empty[:, 0], empty[:, 0], empty)
+    fine, uncertainty = fine_noise(blocks)
+    bins = measure_bins(blocks)
+    scope = ldexp(units.spread if units.offset else units.largest, units.exponent)
+    if kind is not None:
+        weight = 1.0 if kind == "correlated" else 0.0
+    else:
+        weight = _correlated_share(blocks, bins, scope) if channels.ndim == 3 else 0.0
+    found = _mixed(blocks, bins, fine, weight, scope)
+    scale = ldexp(1.0, -units.exponent)
+    lines = [_line(*points) for points in zip(found.brightness.T, found.variances.T, strict=True)]
+    return NoiseEstimate(
+        "correlated" if weight >= 0.5 else "white",
+        tuple((scale * found.sigma).tolist()),
+        uncertainty / 2,  # of the level, which is the root of the variance
+        _neighbours(blocks, bins) if weight else 0.0,
+        tuple(scale * gain for gain, _ in lines),
+        tuple(scale * _root(at_zero - gain * units.offset * 2.0**units.exponent) for gain, at_zero in lines),
+        scale * found.brightness.mean(axis=1) + units.offset,
+        found.levels,
+        scale**2 * found.variances,
+    )
+
+
+class _Found(NamedTuple):
+    sigma: np.ndarray
+    levels: np.ndarray
+    brightness: np.ndarray
+    variances: np.ndarray
+
+
+def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float, scope: float) -> _Found:
+    """White noise, noise with correlation, or where that is not clear something between, by logarithms."""
+    brightness = np.array([each.brightness for each in bins])
+    fine_variances = np.array([each.fine for each in bins])
+    if weight == 0:
+        return _Found(np.sqrt(fine), np.ones(len(bins)), brightness, fine_variances)
+    spectra = np.array([_without_scene(blocks, each.spectrum) for each in bins])
+    variances = np.mean(np.einsum("nkcc->nkc", spectra), axis=1)
+    sigma = np.sqrt(np.median(variances, axis=0))
+    edges = np.array([_edge_level(spectrum) for spectrum in spectra])
+    usual = max(float(np.median(edges)), 1e-300)
+    level = min(np.sqrt(_OVER_EDGE * usual * _OF_RANGE * scope), _MOST_OVER_EDGE * usual)
+    levels = level / np.sqrt(np.mean(sigma**2)) * np.clip(edges / usual, _DIMMEST, _BRIGHTEST)
+    return _Found(
+        np.sqrt(fine) ** (1 - weight) * sigma**weight,
+        levels**weight,
+        brightness,
+        fine_variances ** (1 - weight) * variances**weight,
+    )
+
+
+def _correlated_share(blocks: Blocks, bins: Sequence[Bin], scope: float) -> float:
+    """From 0 for white noise to 1 for noise that is strong only where it is smooth, and not too strong.
+
+    `scope` is how bright the image could be.
+    """
+    coarse, middle, finer, finest = (
+        _band_variances(blocks, bins, *band) for band in (_COARSE, _MIDDLE, _FINER, _FINEST)
+    )
+    falling = max(
+        _ramp(_usual_ratio(finer, finest), _WHITE, _CORRELATED),
+        _ramp(_usual_ratio(middle, finest), _WHITE_THERE, _CORRELATED_THERE),
+    )
+    strength, fine = (np.sqrt(np.median(each)) / scope for each in (coarse, finest))
+    plausible = max(_PLAUSIBLE, _OVER_FINEST * fine)
+    texture = _ramp(strength, plausible, plausible * _TEXTURE / _PLAUSIBLE)
+    return falling * (1 - texture)
+
+
+def _usual_ratio(variances: np.ndarray, finest: np.ndarray) -> float:
+    """Of amplitudes: of the flattest quarter of the bins, as scenes only add to it."""
+    return float(np.sqrt(np.quantile(variances / np.maximum(finest, 1e-9 * variances + 1e-300), 0.25)))
+
+
+def _band_variances(blocks: Blocks, bins: Sequence[Bin], low: float, high: float) -> np.ndarray:
+    """Of each bin, the mean over channels and these frequencies."""
+    band = (blocks.frequency >= low) & (blocks.frequency <= high)
+    return np.array([np.mean(np.einsum("kcc->kc", each.spectrum[band])) for each in bins])
+
+
+def _ramp(value: float, low: float, high: float) -> float:
+    """0 up to `low`, 1 from `high` on, and between by logarithm."""
+    return float(np.clip(np.log(max(value, 1e-300) / low) / np.log(high / low), 0, 1))
+
+
+def _without_scene(blocks: Blocks, spectrum: np.ndarray) -> np.ndarray:
+    """A spectrum whose lowest frequencies are not much above the next ones."""
+    steps = np.unique(np.round(blocks.frequency, 9))
+    lowest = blocks.frequency < (steps[1] + steps[2]) / 2
+    following = np.isclose(blocks.frequency, steps[2])
+    most = _LOWEST_OVER_NEXT * np.trace(np.mean(spectrum[following], axis=0))
+    own = np.einsum("kcc->k", spectrum)
+    share = np.where(lowest & (own > most), most / np.maximum(own, 1e-300), 1.0)
+    capped: np.ndarray = spectrum * share[:, None, None]
+    return capped
+
+
+def _edge_level(spectrum: np.ndarray) -> float:
+    """Level of white noise whose strongest directions in groups are as strong as those of this noise.
+
+    The largest eigenvalue of the Gram matrix of K members with covariance C is about the least value of
+    ``a (K + sum(c / (a - c)))`` over a above all eigenvalues c of C: for white noise the edge of Marchenko
+    and Pastur (Silverstein and Choi, 1995).
+    """
+    own = np.maximum(np.linalg.eigvalsh(spectrum).ravel(), 0)
+    n_members = _MEMBERS_PER_ENTRY * len(own)
+    at = own.max() * (1 + np.geomspace(1e-3, 30, 500))[:, None]
+    edge = np.min(at[:, 0] * (n_members + np.sum(own / (at - own), axis=1)))
+    return float(np.sqrt(edge) / (np.sqrt(n_members) + np.sqrt(len(own))))
+
+
+def _neighbours(blocks: Blocks, bins: Sequence[Bin]) -> float:
+    """Correlation of neighbours that the median spectrum has: that of its cosines, mean over the axes."""
+    power = np.einsum("kcc->k", np.median([each.spectrum for each in bins], axis=0))
+    return float(np.clip(np.sum(power * blocks.at_next) / max(np.sum(power), 1e-300), 0, 1))
+
+
+def _line(brightness: np.ndarray, variances: np.ndarray) -> tuple[float, float]:
+    """Gain, and variance at brightness 0, of a line through variances; parts that are not flat lie above."""
+    if len(brightness) < 3 or np.ptp(brightness) == 0:
+        return 0.0, float(np.median(variances))
+    trust = np.ones_like(variances)
+    fit = np.maximum(variances, variances.max() * 1e-9)
+    gain, at_zero = 0.0, 0.0
+    for _ in range(_ROUNDS):
+        weights = np.sqrt(trust) / fit
+        design = np.stack([brightness, np.ones_like(brightness)], axis=1) * weights[:, None]
+        gain, at_zero = np.linalg.lstsq(design, variances * weights, rcond=None)[0]
+        if gain < 0:
+            gain, at_zero = 0.0, float(np.sum(variances * weights**2) / np.sum(weights**2))
+        fit = np.maximum(gain * brightness + at_zero, variances.max() * 1e-6)
+        trust = 1 / (1 + np.square(np.maximum(variances / fit - 1, 0) / _OUTLYING))
+    return float(gain), float(at_zero)
+
+
+def _root(variance: float) -> float:
+    return float(np.sqrt(max(variance, 0.0)))
+
+
+def _channels(image: Array, channel_axis: int | None) -> tuple[np.ndarray, Units]:
+    """The pixels as float64, channels first."""
+    image = checks.as_image(image, channel_axis)
+    own = to_numpy(image)
+    units = Units.of(own)
+    values = units.pixels(own, "float64")
+    checks.require_finite(values, "image")
+    channels = values[None] if channel_axis is None else np.moveaxis(values, channel_axis, 0)
+    if min(channels.shape[1:]) < SHORTEST:
+        raise ValueError(f"The noise of an image of shape {values.shape} cannot be estimated: give sigma.")
+    return channels, units
+
+
+def _blocks(channels: np.ndarray) -> Blocks | None:
+    """None if no block shows any noise."""
+    blocks = read_blocks(channels)
+    return blocks if len(blocks.coefficients) else None

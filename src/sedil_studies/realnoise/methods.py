@@ -1,0 +1,61 @@
+"""The methods of the study, by name: ours as users call it, and BM3D around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+import sedil
+from sedil.imaging.photon_noise import PhotonNoise
+from sedil_studies.harness.method import Denoiser, Method
+from sedil_studies.harness.sedil_denoisers import groups_in_words
+from sedil_studies.peers import block_matching
+from sedil_studies.peers.packages import BM3D, make_installed
+from sedil_studies.realnoise.data import photon_gain
+
+Makers = Mapping[str, Callable[[int], Method[Denoiser]]]  # from the number of threads
+
+
+def _blind(threads: int) -> Method[Denoiser]:
+    def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
+        """It is not told the level."""
+        return sedil.denoise(noisy, noise="auto", channel_axis=-1, threads=threads)
+
+    words = groups_in_words((32, 32, 3), channel_axis=-1)
+    return Method.at_hand(f"{words}; noise auto, picture of 8 bits", denoise)
+
+
+def _cbm3d(threads: int) -> Method[Denoiser]:
+    def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
+        return block_matching.cbm3d_denoise(noisy.astype(np.float64), sigma, threads)
+
+    return Method.at_hand(f"bm3d_rgb, {block_matching.SETTINGS}", denoise, BM3D.version())
+
+
+def _groups_of_counts(threads: int) -> Method[Denoiser]:
+    def denoise(noisy: np.ndarray, peak: float) -> np.ndarray:
+        return sedil.denoise(noisy, noise="poisson-gaussian", gain=photon_gain(peak), threads=threads)
+
+    return Method.at_hand(f"{groups_in_words((32, 32))}; between roots and their exact inverse", denoise)
+
+
+def _bm3d_of_counts(threads: int) -> Method[Denoiser]:
+    def denoise(noisy: np.ndarray, peak: float) -> np.ndarray:
+        photons = PhotonNoise(photon_gain(peak))
+        return photons.restored(block_matching.bm3d_denoise(photons.even(noisy), 1.0, threads))
+
+    return Method.at_hand(
+        f"{block_matching.SETTINGS}, between the same roots and inverse", denoise, BM3D.version()
+    )
+
+
+PHOTOGRAPHS: Makers = {"groups": _blind}
+PEERS: Makers = {"cbm3d": _cbm3d}
+COUNTS: Makers = {"bm3d": _bm3d_of_counts, "groups": _groups_of_counts}
+
+
+def make_methods(makers: Makers, threads: int) -> tuple[dict[str, Method[Denoiser]], list[str]]:
+    """The methods that can run, and a sentence for each that cannot."""
+    return make_installed({name: partial(make, threads) for name, make in makers.items()})

@@ -1,0 +1,170 @@
+"""What a single image tells of its noise."""
+
+import io
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from PIL import Image
+from scipy.ndimage import gaussian_filter
+from skimage import data
+
+import sedil
+from sedil.imaging.measured_noise import _edge_level
+from sedil.imaging.noise_levels import estimated_levels
+from sedil.imaging.pixels import Units
+
+
+@pytest.fixture(scope="module")
+def photo():
+    return data.astronaut().astype(np.float64)[:256, 100:356]
+
+
+@pytest.fixture(scope="module")
+def smooth_photo():
+    """Without grain of its own."""
+    return data.rocket().astype(np.float64)[60:316, 200:456]
+
+
+def noise_like(image, seed=0):
+    return np.random.default_rng(seed).standard_normal(image.shape)
+
+
+def smooth_noise(image, sigma, seed=0):
+    """Correlated along the first two axes, of standard deviation `sigma`."""
+    smooth = gaussian_filter(noise_like(image, seed), (1.0, 1.0, 0)[: image.ndim])
+    return sigma * smooth / smooth.std()
+
+
+@pytest.mark.parametrize("sigma", [5, 10, 25, 50])
+@pytest.mark.parametrize("name", ["camera", "coins", "rocket", "coffee"])
+def test_level_is_within_five_percent(name, sigma):
+    clean = getattr(data, name)().astype(np.float64)[:300, :300]
+    found = sedil.measure_noise(clean + sigma * noise_like(clean), -1 if clean.ndim == 3 else None)
+    assert found.kind == "white"
+    assert_allclose(found.sigma, sigma, rtol=0.05)
+    assert found.uncertainty < 0.1
+
+
+@pytest.mark.parametrize("shape", [(40,), (30, 31), (14, 15, 16), (9, 9, 9, 9)])
+def test_noise_alone_is_measured_in_any_number_of_axes(shape):
+    found = sedil.measure_noise(100 + 3 * np.random.default_rng(1).standard_normal(shape))
+    assert abs(found.sigma[0] / 3 - 1) < 3 * found.uncertainty + 0.02
+    assert found.kind == "white"
+
+
+def test_channels_have_levels_of_their_own(photo):
+    found = sedil.measure_noise(photo + np.array([20, 5, 10]) * noise_like(photo), -1)
+    assert_allclose(found.sigma, [20, 5, 10], rtol=0.06)
+    first = sedil.measure_noise(np.moveaxis(photo + 10 * noise_like(photo), -1, 0), 0)
+    assert_allclose(first.sigma, 10, rtol=0.05)
+
+
+@pytest.mark.parametrize(("gain", "read_noise"), [(2.0, 10.0), (0.5, 5.0)])
+def test_gain_and_read_noise_are_within_ten_percent(gain, read_noise):
+    rng = np.random.default_rng(0)
+    light = data.camera().astype(np.float64)
+    noisy = gain * rng.poisson(light / gain) + read_noise * rng.standard_normal(light.shape)
+    found = sedil.measure_noise(noisy)
+    assert_allclose(found.gain[0], gain, rtol=0.1)
+    assert_allclose(found.read_noise[0], read_noise, rtol=0.1)
+    assert np.all(np.diff(found.brightness) > 0)
+
+
+def test_correlated_noise_is_told_from_white(smooth_photo):
+    smooth = sedil.measure_noise(smooth_photo + smooth_noise(smooth_photo, 8), -1)
+    assert smooth.kind == "correlated"
+    assert smooth.correlation > 0.5
+    assert 5 < min(smooth.sigma) < max(smooth.sigma) < 11
+    assert np.median(smooth.levels) > 1.2
+    assert sedil.measure_noise(smooth_photo + 8 * noise_like(smooth_photo), -1).kind == "white"
+
+
+def test_correlated_noise_is_removed_blind(smooth_photo):
+    clean = smooth_photo[60:156, 60:156]
+    noisy = (smooth_photo + smooth_noise(smooth_photo, 8))[60:156, 60:156]
+    by_kind = sedil.denoise(noisy, noise="correlated", channel_axis=-1)
+    as_white = sedil.denoise(noisy, noise="white", channel_axis=-1)
+    assert np.std(by_kind - clean) < 0.8 * np.std(as_white - clean)
+
+
+@pytest.mark.parametrize("quality", [75, 95])
+def test_jpeg_of_a_noisy_picture_is_measured(quality):
+    clean = data.camera()[:256, :256].astype(np.float64)
+    noisy = np.clip(clean + 15 * noise_like(clean), 0, 255).astype(np.uint8)
+    packed = io.BytesIO()
+    Image.fromarray(noisy).save(packed, "JPEG", quality=quality)
+    assert_allclose(sedil.measure_noise(np.asarray(Image.open(packed)), kind="white").sigma, 15, rtol=0.2)
+
+
+def test_clipped_parts_are_left_out():
+    clean = np.linspace(-200, 455, 300) * np.ones((200, 1))
+    noisy = np.clip(clean + 20 * noise_like(clean), 0, 255)
+    assert_allclose(sedil.measure_noise(noisy, kind="white").sigma, 20, rtol=0.05)
+
+
+def test_no_noise_is_found_where_there_is_none():
+    flat = sedil.measure_noise(np.full((20, 20, 3), 7.0), -1)
+    assert flat.sigma == (0.0, 0.0, 0.0)
+    assert len(flat.brightness) == 0
+    assert sedil.measure_noise(np.arange(400.0).reshape(20, 20), kind="white").sigma[0] < 1e-6
+
+
+def test_an_estimate_is_what_denoise_makes_itself(photo):
+    noisy = (photo + smooth_noise(photo, 8))[:128, :128]
+    found = sedil.measure_noise(noisy, -1)
+    assert_array_equal(
+        sedil.denoise(noisy, noise=found, channel_axis=-1),
+        sedil.denoise(noisy, noise="auto", channel_axis=-1),
+    )
+
+
+def test_units_of_an_estimate_do_not_matter(photo):
+    noisy = photo + smooth_noise(photo, 8)
+    small = 1e-20 * noisy
+    levels = [
+        estimated_levels(sedil.measure_noise(image, -1), units.pixels(image, "float64"), units, -1)
+        for image, units in ((noisy, Units.of(noisy)), (small, Units.of(small)))
+    ]
+    exponent = Units.of(small).exponent
+    assert_allclose(levels[1].level / 2.0**exponent * 1e20, levels[0].level, rtol=1e-6)
+    assert_allclose(levels[1].places, levels[0].places, rtol=1e-6)
+
+
+def test_white_noise_has_the_edge_of_marchenko_and_pastur():
+    assert _edge_level(np.tile(4 * np.eye(3), (64, 1, 1))) == pytest.approx(2, rel=1e-3)
+
+
+def test_edge_is_that_of_random_groups(rng):
+    spectrum = np.geomspace(30, 0.1, 64)
+    members = rng.standard_normal((82, 64)) * np.sqrt(spectrum)
+    strongest = np.linalg.norm(members, 2) / (np.sqrt(82) + np.sqrt(64))
+    assert _edge_level(spectrum[:, None, None]) == pytest.approx(strongest, rel=0.1)
+
+
+IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: sedil.measure_noise(IMAGE[:3]), r"shape \(3, 12\) cannot be estimated: give sigma"),
+        (
+            lambda: sedil.measure_noise(IMAGE, kind="pink"),
+            "kind must be one of 'white', 'correlated', got 'pink'",
+        ),
+        (lambda: sedil.measure_noise(IMAGE[0], kind="correlated"), "is known of pictures, got 1 axes"),
+        (
+            lambda: sedil.denoise(IMAGE, noise="pink"),
+            "noise must be one of 'white', 'correlated', 'auto', 'poisson",
+        ),
+        (lambda: sedil.denoise(IMAGE, 2, noise="correlated"), "sigma is for white noise: leave it out"),
+        (
+            lambda: sedil.denoise(np.dstack([IMAGE] * 3), channel_axis=-1, noise=sedil.measure_noise(IMAGE)),
+            "noise was measured in 1 channels, the image has 3",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()

@@ -1,0 +1,94 @@
+"""Noise of photon counts."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from skimage import data
+
+import sedil
+from sedil.imaging.photon_noise import PhotonNoise, plan_photon_noise
+from sedil.imaging.pixels import Units
+
+
+@pytest.mark.parametrize("read_noise", [0.0, 2.0, 10.0])
+@pytest.mark.parametrize("photons", [0.0, 0.3, 1.0, 4.0, 30.0, 249.0, 251.0, 3000.0])
+def test_the_way_back_is_unbiased(photons, read_noise):
+    rng = np.random.default_rng(0)
+    noise = PhotonNoise(2.0, read_noise, 50.0)
+    seen = 50 + 2 * rng.poisson(photons, 200_000) + read_noise * rng.standard_normal(200_000)
+    roots = noise.even(seen)
+    error = 5 * 2 * np.sqrt(photons + (read_noise / 2) ** 2 + 0.01) / np.sqrt(len(seen))
+    assert_allclose(noise.restored(roots.mean(keepdims=True)), 50 + 2 * photons, atol=error + 2e-3)
+    if photons >= 4:
+        assert roots.std() == pytest.approx(1, abs=0.05)
+
+
+@pytest.mark.parametrize("peak", [1, 10])
+def test_photons_are_denoised_better_than_as_white_noise(peak):
+    light = data.camera()[100:196, 180:276] / 255 * peak
+    counts = np.random.default_rng(0).poisson(light).astype(np.float32)
+    clean = sedil.denoise(counts, noise="poisson-gaussian", gain=1)
+    as_white = sedil.denoise(counts, float(np.sqrt(light.mean())))
+    assert np.std(clean - light) < 0.95 * np.std(as_white - light)
+    assert abs(clean.mean() / light.mean() - 1) < 0.05
+
+
+def test_gain_read_noise_and_offset_are_found():
+    rng = np.random.default_rng(0)
+    light = data.camera().astype(np.float64)
+    seen = 100 + 3 * rng.poisson(light / 3) + 6 * rng.standard_normal(light.shape)
+    units = Units.of(seen)
+    found = plan_photon_noise(units.pixels(seen, "float64"), units, None, None, None, 100.0)
+    assert_allclose(found, (3, 6, 100), rtol=0.15)
+    part = seen[:64, 100:164]
+    clean = sedil.denoise(part, noise="poisson-gaussian", gain=3, read_noise=6, offset=100) - 100
+    assert np.std(clean - light[:64, 100:164]) < 0.5 * np.std(part - 100 - light[:64, 100:164])
+
+
+def test_units_of_counts_do_not_matter():
+    light = data.camera()[100:164, 180:244] / 25.0
+    counts = np.random.default_rng(0).poisson(light).astype(np.float64)
+    plain = sedil.denoise(counts, noise="poisson-gaussian", gain=1)
+    for scale, offset in ((1e-20, 0.0), (1.0, 1e6)):
+        other = sedil.denoise(counts * scale + offset, noise="poisson-gaussian", gain=scale, offset=offset)
+        assert_allclose((other - offset) / scale, plain, atol=0.02)
+
+
+def test_counts_of_whole_numbers_stay_whole():
+    counts = np.random.default_rng(0).poisson(5, (32, 32)).astype(np.uint16)
+    clean = sedil.denoise(counts, noise="poisson-gaussian", gain=1)
+    assert clean.dtype == np.uint16
+    assert set(np.unique(clean)) <= {4, 5, 6}
+
+
+IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
+
+
+def of_photons(**how):
+    return sedil.denoise(IMAGE, noise="poisson-gaussian", **how)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: of_photons(gain=0), "gain must be a finite positive number, got 0"),
+        (lambda: of_photons(gain=-2), "gain must be a finite positive number, got -2"),
+        (lambda: of_photons(gain=np.nan), "gain must be a finite positive number, got nan"),
+        (
+            lambda: of_photons(gain=1, read_noise=-1),
+            "read_noise must be a finite non-negative number, got -1",
+        ),
+        (lambda: of_photons(gain=1, offset=np.inf), "offset must be a finite number, got inf"),
+        (lambda: of_photons(sigma=1), "sigma is for white noise: leave it out, or noise"),
+        (lambda: sedil.denoise(IMAGE, 1, gain=1), 'are for noise="poisson-gaussian": add it'),
+        (
+            lambda: sedil.denoise(
+                100 + np.random.default_rng(0).standard_normal((64, 64)), noise="poisson-gaussian"
+            ),
+            "does not grow with its brightness, as that of photons does: give gain",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_words(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
