@@ -16,7 +16,18 @@ from sedil.objective import Weights
 
 
 class StopReason(StrEnum):
-    """Why learning ended, as a sentence that a person can read."""
+    """Why learning ended, as a sentence that a person can read.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.random.default_rng(0).standard_normal((50, 3, 3))
+    >>> result = sedil.learn(patches, n_atoms=4, max_iterations=2, random_state=0)
+    >>> result.stop_reason is sedil.StopReason.ITERATIONS
+    True
+    >>> print(result.stop_reason)
+    max_iterations reached
+    """
 
     GRADIENT = "the gradient is below gradient_tolerance"
     STALLED = "the cost no longer falls by more than tolerance"
@@ -123,6 +134,16 @@ class LearningResult:
         Evaluations of the cost, refused trials included, those of a last search in vain too.
     n_iterations, seconds, objective
         The last record's, for short.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.random.default_rng(0).standard_normal((50, 3, 3))
+    >>> result = sedil.learn(patches, n_atoms=4, max_iterations=5, random_state=0)
+    >>> result.dictionary.n_atoms, result.codes.shape, result.n_iterations
+    ((4, 4), (50, 4, 4), 5)
+    >>> bool(result.history["objective"][-1] == result.objective)
+    True
     """
 
     dictionary: SeparableDictionary
