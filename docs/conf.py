@@ -16,7 +16,7 @@ import moving_pictures  # noqa: E402
 import sedil  # noqa: E402
 
 project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
-author = copyright = "the sedil developers"  # noqa: A001
+author = copyright = "the sedil developers"
 version = release = sedil.__version__
 
 extensions = [
