@@ -51,8 +51,7 @@ sphinx_gallery_conf = {
     "doc_module": ("sedil",),
     "reference_url": {"sedil": None},
     "remove_config_comments": True,
-    "show_memory": False,
-    "plot_gallery": "True",
+    "write_computation_times": False,  # a page that loads scripts from elsewhere
 }
 
 html_theme = "pydata_sphinx_theme"

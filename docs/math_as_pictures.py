@@ -7,6 +7,7 @@ from io import BytesIO
 from matplotlib.figure import Figure
 
 POINTS = 12
+NO_DATE = {"Date": None}  # or the site would differ from build to build
 # What matplotlib's own TeX does not know, in words that it knows.
 OTHER_WORDS = {r"\tfrac12": r"\frac{1}{2}", r"\text": r"\mathrm", r"\le ": r"\leq "}
 
@@ -44,7 +45,9 @@ def picture(formula):
     figure = Figure(figsize=(0.01, 0.01))
     figure.text(0, 0, f"${formula}$", fontsize=POINTS)
     stream = BytesIO()
-    figure.savefig(stream, format="svg", bbox_inches="tight", pad_inches=0.02, transparent=True)
+    figure.savefig(
+        stream, format="svg", bbox_inches="tight", pad_inches=0.02, transparent=True, metadata=NO_DATE
+    )
     svg = stream.getvalue()
     height = float(re.search(rb'height="([\d.]+)pt"', svg)[1])
     data = base64.b64encode(svg).decode()

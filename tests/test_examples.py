@@ -54,3 +54,12 @@ def test_example_runs_as_a_script(example, tmp_path):
         [sys.executable, example], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.examples
+def test_site_loads_nothing_from_elsewhere():
+    pages = list((EXAMPLES[0].parents[2] / "docs/_build/html").rglob("*.html"))
+    if not pages:
+        pytest.skip("The site is not built (make docs): it was not looked at")
+    from_elsewhere = re.compile(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=["'](?:https?:)?//""")
+    assert [page.name for page in pages if from_elsewhere.search(page.read_text())] == []

@@ -14,14 +14,14 @@ from skimage import data
 import sedil
 
 page = data.page()
-training = sedil.sample_patches([page[:, :192]], (12, 12), 5_000, random_state=0)
-patches = sedil.sample_patches([page[:, 192:]], (12, 12), 1_000, random_state=1)
+training = sedil.sample_patches([page[:, :192]], (8, 8), 6_000, random_state=0)
+patches = sedil.sample_patches([page[:, 192:]], (8, 8), 2_000, random_state=1)
 training, patches = sedil.normalize_patches(training), sedil.normalize_patches(patches)
 
 dictionaries = {
-    "cosines": sedil.odct((12, 12), 24),
-    "shipped": sedil.shipped_dictionary("separable-12x12"),
-    "learned": sedil.learn(training, 24, initial="odct", max_iterations=150, random_state=0).dictionary,
+    "cosines": sedil.odct((8, 8), 16),
+    "shipped": sedil.shipped_dictionary("separable-8x8"),
+    "learned": sedil.learn(training, 16, initial="odct", max_iterations=200, random_state=0).dictionary,
 }
 
 # %%
@@ -40,7 +40,7 @@ def energy_left(dictionary, n_atoms):
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
 for ax, (name, dictionary) in zip(axes, dictionaries.items(), strict=False):
     sedil.plot_atoms(dictionary, ax=ax)
-    ax.set_title(f"{name}, 24x24 atoms")
+    ax.set_title(f"{name}, 16x16 atoms")
     left = [energy_left(dictionary, count) for count in counts]
     axes[3].plot(counts, left, "o-", label=f"{name}: {left[2]:.2f} with 8 atoms")
 axes[3].set(xlabel="atoms for a patch", title="energy left (lower is better)", xticks=counts, ylim=0)

@@ -24,8 +24,8 @@ matches, distances = found.matches[chosen], found.distances[chosen]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 left.imshow(image, cmap="gray")
-for k, (row, column) in enumerate(matches):
-    colour = "tab:red" if k == 0 else "tab:cyan"
+for k, (row, column) in reversed(list(enumerate(matches))):
+    colour = "red" if k == 0 else "cyan"
     left.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 12, 12, fill=False, ec=colour, lw=1.5))
 left.set_title("a patch (red) and its matches")
 left.set_axis_off()
