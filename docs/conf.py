@@ -39,10 +39,14 @@ autodoc_typehints = "none"  # types stand in the docstrings
 autodoc_default_options = {"members": True}
 numpydoc_show_class_members = False  # autodoc lists them
 
+# Examples that need what is not installed are shown, but not run.
+not_run = [
+    kind for kind, needed in {"torch_": "torch", "dask_": "sedil.cluster"}.items() if not find_spec(needed)
+]
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"\.py$" if find_spec("torch") else r"/(?!torch_)\w+\.py$",  # what is run
+    "filename_pattern": rf"/(?!{'|'.join(not_run)})\w+\.py$" if not_run else r"\.py$",
     "subsection_order": ["../examples/restore", "../examples/learn", "../examples/together"],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,

@@ -26,7 +26,8 @@ def inline(writer, node):
 
 def block(writer, node):
     """A formula on its own."""
-    writer.body.append(f'<p class="formula">{picture(node.astext())}</p>')
+    formula = node.astext().replace(r"\frac", r"\dfrac")  # large, as TeX has them there
+    writer.body.append(f'<p class="formula">{picture(formula)}</p>')
     raise_skip()
 
 
@@ -43,7 +44,7 @@ def picture(formula):
         formula = formula.replace(theirs, ours)
     formula = " ".join(formula.split())
     figure = Figure(figsize=(0.01, 0.01))
-    figure.text(0, 0, f"${formula}$", fontsize=POINTS)
+    figure.text(0, 0, f"${formula}$", fontsize=POINTS, math_fontfamily="cm")
     stream = BytesIO()
     figure.savefig(
         stream, format="svg", bbox_inches="tight", pad_inches=0.02, transparent=True, metadata=NO_DATE
