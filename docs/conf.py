@@ -3,20 +3,17 @@
 import os
 import re
 import sys
-import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
-HERE = Path(__file__).parent
-ROOT = HERE.parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent))
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-import moving_pictures  # noqa: E402
+import moving_pictures
 
-import sedil  # noqa: E402
+import sedil
 
-project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["name"]
+project = "sedil"
 author = copyright = "the sedil developers"
 version = release = sedil.__version__
 
@@ -29,7 +26,7 @@ extensions = [
     "math_as_pictures",  # beside this file: the usual renderer loads a script from elsewhere
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
-exclude_patterns = ["_build", "_templates", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
+exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "py:obj"  # what docstrings have in single backticks
 myst_heading_anchors = 3

@@ -25,8 +25,8 @@ matches, distances = found.matches[chosen], found.distances[chosen]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 left.imshow(image, cmap="gray")
 for k, (row, column) in reversed(list(enumerate(matches))):
-    colour = "red" if k == 0 else "cyan"
-    left.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 12, 12, fill=False, ec=colour, lw=1.5))
+    line = {"ec": "red", "lw": 3} if k == 0 else {"ec": "cyan", "lw": 1}
+    left.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 12, 12, fill=False, **line))
 left.set_title("a patch (red) and its matches")
 left.set_axis_off()
 

@@ -64,11 +64,6 @@ def draw(
     return picture if len(factors) == 1 else _below_factors(picture, factors)
 
 
-def n_drawn(n_atoms: Sequence[int], signal_shape: Sequence[int]) -> int:
-    """How many atoms `draw` draws, if they fit."""
-    return prod(n_atoms) if len(signal_shape) < 3 else min(prod(n_atoms), MOST_BLOCKS)
-
-
 def by_frequency(dictionary: SeparableDictionary, signal_shape: Sequence[int]) -> list[np.ndarray]:
     """For each factor its columns from smooth to fine, by their squared differences of neighbours."""
     single = len(dictionary.factors) == 1
@@ -98,19 +93,20 @@ def _all_atoms(factors: Sequence[np.ndarray], shape: tuple[int, ...], zoom: int)
     """Two factors make a table of atoms; otherwise the mosaic is near square."""
     count = prod(factor.shape[1] for factor in factors)
     columns = factors[1].shape[1] if len(factors) == 2 else ceil(sqrt(count))
-    return _fitted(factors, np.arange(count), shape, columns, zoom)
+    return _fitted(factors, range(count), shape, columns, zoom)
 
 
 def _some_blocks(factors: Sequence[np.ndarray], shape: tuple[int, ...], zoom: int) -> np.ndarray:
     """Atoms evenly from the first to the last, in a mosaic that is near square."""
     count = prod(factor.shape[1] for factor in factors)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_BLOCKS)).astype(int))
+    last = min(count, MOST_BLOCKS) - 1
+    chosen = [k * (count - 1) // max(last, 1) for k in range(last + 1)]
     columns = max(1, round(sqrt(len(chosen) * shape[-2] / (prod(shape[:-2]) * shape[-1]))))
     return _fitted(factors, chosen, shape, columns, zoom)
 
 
 def _fitted(
-    factors: Sequence[np.ndarray], chosen: np.ndarray, shape: tuple[int, ...], columns: int, zoom: int
+    factors: Sequence[np.ndarray], chosen: Sequence[int], shape: tuple[int, ...], columns: int, zoom: int
 ) -> np.ndarray:
     """The mosaic of the chosen atoms, or of the first of them that fit."""
     height, width = _as_pictures(np.zeros((1, *shape), np.uint8)).shape[1:]
@@ -187,10 +183,10 @@ def _tiles_that_fit(across: int, side: int, border: int = 1) -> int:
     return (MAX_PIXELS // across - border) // (side + border)
 
 
-def _atoms(factors: Sequence[np.ndarray], chosen: np.ndarray) -> np.ndarray:
+def _atoms(factors: Sequence[np.ndarray], chosen: Sequence[int]) -> np.ndarray:
     """The chosen atoms as blocks; the others are never computed."""
     atoms = np.ones(len(chosen))
-    indices = np.unravel_index(chosen, [factor.shape[1] for factor in factors])
+    indices = np.unravel_index(np.asarray(chosen), [factor.shape[1] for factor in factors])
     for factor, index in zip(factors, indices, strict=True):
         columns = factor.T[index]
         atoms = atoms[..., None] * columns.reshape(len(chosen), *[1] * (atoms.ndim - 1), -1)

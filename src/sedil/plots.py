@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -66,7 +67,7 @@ def plot_atoms(
     _require_axes(ax)
     found = _part_of(given, "dictionary", SeparableDictionary, words)
     shape = found.signal_shape if signal_shape is None else patch_lengths(signal_shape, "signal_shape")
-    picture = mosaic.draw(found, shape, zoom=1, order=_columns(given, found, shape, order))
+    picture = mosaic.draw(found, shape, zoom=1, order=_columns(given, found, order))
     ax = _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1])) if ax is None else ax
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
     ax.set_title(_title(found, shape))
@@ -74,9 +75,7 @@ def plot_atoms(
     return ax
 
 
-def _columns(
-    given: Any, dictionary: SeparableDictionary, shape: Sequence[int], order: AtomOrder
-) -> list[np.ndarray] | None:
+def _columns(given: Any, dictionary: SeparableDictionary, order: AtomOrder) -> list[np.ndarray] | None:
     """The order of the columns of each factor; None for that of `mosaic.draw`."""
     require_choice(order, "order", get_args(AtomOrder))
     if order == "frequency":
@@ -96,10 +95,8 @@ def _title(dictionary: SeparableDictionary, shape: Sequence[int]) -> str:
     atoms = f"{format_atoms(dictionary.n_atoms)} atoms of {format_shape(shape)}"
     if len(shape) < 3:
         return atoms
-    some = f"{mosaic.n_drawn(dictionary.n_atoms, shape)} atoms, slice by slice"
-    return (
-        f"{atoms}\n{some}" if len(dictionary.factors) == 1 else f"{atoms}\nabove: the factors; below: {some}"
-    )
+    some = f"{min(prod(dictionary.n_atoms), mosaic.MOST_BLOCKS)} atoms, slice by slice"
+    return f"{atoms}\n" + (some if len(dictionary.factors) == 1 else f"above: the factors; below: {some}")
 
 
 def plot_history(
