@@ -26,6 +26,9 @@ dictionaries = {
 
 # %%
 # Pursuit adds atoms one by one. What it leaves of a patch of unit length is its error.
+#
+# The page was chosen as a case where learning pays. It does not always: of four pictures that were tried, the
+# shipped dictionary was better from eight atoms on in three (a retina, stained tissue, a photographed text).
 
 counts = [2, 4, 8, 12, 16]
 
