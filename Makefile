@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test fuzz lint format clean
+.PHONY: demo test docs fuzz lint format clean
 
 # Learn a dictionary from pictures that scikit-image carries, show it, save it (about a minute).
 demo: $(VENV)/.installed
@@ -12,6 +12,10 @@ demo: $(VENV)/.installed
 # Everything that must hold: style, types, tests.
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2
+
+# The site, in docs/_build/html; every warning is an error, and nothing is fetched.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # Attack it for as long as you like: make fuzz CASES=1000000 FILES=100000 SEED=1
 CASES ?= 100000
@@ -36,7 +40,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) demo docs/_build docs/gallery docs/generated
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -46,4 +50,9 @@ $(VENV)/.installed: pyproject.toml
 $(VENV)/.installed-test: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@ $(VENV)/.installed

@@ -810,7 +810,10 @@ def _rest(stock: Stock) -> dict[str, Recipe]:
         "plot_atoms": Recipe(
             lambda random: sedil.plot_atoms,
             {"dictionary": one_of(*drawn), "ax": stock.axes},
-            {"signal_shape": one_of(None, (4, 4), (2, 8), (16,))},
+            {
+                "signal_shape": one_of(None, (4, 4), (2, 8), (16,)),
+                "order": one_of("frequency", "stored", "use"),
+            },
             _is_axes,
             0.15,
         ),

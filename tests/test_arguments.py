@@ -74,6 +74,7 @@ CASES = [
     (lambda: sedil.plot_atoms(3), TypeError, "dictionary must be .* got 3"),
     (lambda: sedil.plot_atoms(DICTIONARY, ax=3), TypeError, "ax must be Axes of matplotlib, .* got 3"),
     (lambda: sedil.plot_atoms(DICTIONARY, signal_shape=0.5), TypeError, "signal_shape must be whole numbers"),
+    (lambda: sedil.plot_atoms(DICTIONARY, order="size"), ValueError, "order must be one of .* got 'size'"),
     (lambda: sedil.SeparableDictionary(5), TypeError, "factors must be a list of matrices, .* got 5"),
     (
         lambda: sedil.SeparableDictionary([np.eye(3)], info="abc"),

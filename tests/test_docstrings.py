@@ -1,6 +1,9 @@
-"""Public docstrings name their parameters, all of them, in order."""
+"""Public docstrings name their parameters, all of them, in order, and have an example."""
 
 import inspect
+import re
+from doctest import SKIP, DocTestParser
+from pathlib import Path
 
 import pytest
 from numpydoc.validate import validate
@@ -20,3 +23,17 @@ def test_parameters_are_documented(name):
         return
     complaints = [text for code, text in validate(name)["errors"] if code in WANTED]
     assert not complaints
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_name_has_an_example_that_runs(name):
+    """That it runs is seen by pytest itself, which runs all doctests of the sources."""
+    examples = DocTestParser().get_examples(getattr(sedil, name.removeprefix("sedil.")).__doc__)
+    assert any("sedil" in example.source for example in examples)
+    assert not any(SKIP in example.options for example in examples)
+
+
+def test_reference_of_the_site_lists_every_public_name():
+    page = Path(__file__).parents[1] / "docs/api.rst"
+    listed = re.findall(r"^   (\w+)$", page.read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(name.removeprefix("sedil.") for name in PUBLIC)

@@ -32,17 +32,18 @@ def commands(program):
 
 
 @pytest.mark.slow
-def test_python_of_the_readme_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", [README, ROOT / "docs/getting_started.md"], ids=lambda page: page.name)
+def test_python_of_first_pages_runs(page, tmp_path, monkeypatch):
     """From the first block to the last; with few patches, as neither atoms nor pictures are looked at."""
     sample = sedil.sample_patches
     monkeypatch.setattr(sedil, "sample_patches", lambda images, shape, n, **more: sample(images, shape, 300))
     monkeypatch.setattr(sedil, "denoise", partial(sedil.denoise, stride=5))
     monkeypatch.chdir(tmp_path)
-    code = blocks(README, "python")
+    code = blocks(page, "python")
     assert len(code) > 2
     names = {}
     for block in code:
-        exec(compile(block, README.name, "exec"), names)
+        exec(compile(block, page.name, "exec"), names)
     assert (tmp_path / "camera.npz").is_file()
 
 

@@ -15,6 +15,7 @@ LAYERS = [
     {
         "sedil.arrays",
         "sedil.choices",
+        "sedil.curves",
         "sedil.errors",
         "sedil.global_state",
         "sedil.memory",

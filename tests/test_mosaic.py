@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from random_things import random_dictionary
-from sedil import files, mosaic
+from sedil import files, mosaic, odct
 from sedil.dictionary import SeparableDictionary
 
 BLACK, GREY, WHITE = 0, 128, 255
@@ -32,7 +32,7 @@ def test_most_negative_is_black_zero_is_grey_most_positive_is_white():
 def test_signs_are_scaled_apart_and_each_atom_by_itself():
     factor = np.array([[-4.0, 1.0], [-2.0, 3.0], [1.0, -1.0], [0.0, 0.0]])
     dictionary = SeparableDictionary([factor], normalize=True)
-    picture = mosaic.draw(dictionary, signal_shape=(2, 2), zoom=1)
+    picture = mosaic.draw(dictionary, signal_shape=(2, 2), zoom=1, order=[np.arange(2)])
     assert tile_of(picture, 0, 0, 2, 2).tolist() == [[BLACK, 64], [WHITE, GREY]]
     assert tile_of(picture, 0, 1, 2, 2).tolist() == [[170, WHITE], [BLACK, GREY]]
 
@@ -46,7 +46,7 @@ def test_constant_atom_is_all_white_or_all_black(values, level):
 def test_two_factors_make_a_table_with_the_first_factor_down_the_rows():
     a = np.array([[1.0, 0.0, 0.6], [0.0, 1.0, 0.8]])
     b = np.array([[1.0, 0.0], [0.0, 1.0]])
-    picture = mosaic.draw(SeparableDictionary([a, b]), zoom=1)
+    picture = mosaic.draw(SeparableDictionary([a, b]), zoom=1, order=[np.arange(3), np.arange(2)])
     assert picture.shape == (3 * 3 + 1, 2 * 3 + 1)
     assert tile_of(picture, 1, 0, 2, 2).tolist() == [[GREY, GREY], [WHITE, GREY]]
     assert tile_of(picture, 0, 1, 2, 2).tolist() == [[GREY, WHITE], [GREY, GREY]]
@@ -70,7 +70,57 @@ def test_one_axis_is_a_bar_code():
 
 def test_slices_of_three_axes_lie_side_by_side():
     picture = mosaic.draw(one_atom([-1, 0, 0, 0, 1, 0, 0, 0]), signal_shape=(2, 2, 2), zoom=1)
-    assert tile_of(picture, 0, 0, 2, 4).tolist() == [[BLACK, GREY, WHITE, GREY], [GREY] * 4]
+    expected = [[BLACK, GREY, WHITE, WHITE, GREY], [GREY, GREY, WHITE, GREY, GREY]]  # a gap in the middle
+    assert tile_of(picture, 0, 0, 2, 5).tolist() == expected
+
+
+def test_three_axes_are_drawn_as_factors_and_some_atoms():
+    dictionary = odct((8, 8, 8), 12)
+    picture = mosaic.draw(dictionary, zoom=3)
+    height, width = picture.shape
+    assert 0.5 < width / height < 2  # no strip
+    assert picture.size < 300_000
+    blocks = mosaic.draw(
+        SeparableDictionary([dictionary.as_matrix()], normalize=True, signal_shape=(8, 8, 8)), zoom=3
+    )
+    assert blocks.shape[1] == width  # of one factor there are atoms alone
+    assert blocks.shape[0] < height
+    # The first factor stands at the top left, one column an atom: the constant one is white.
+    zoom = (width - 2 * 4) // 36
+    column = picture[: 8 * zoom : zoom, : 12 * zoom : zoom]
+    assert (column[:, 0] == WHITE).all()
+    assert ((column == BLACK).sum(axis=0)[1:] >= 1).all()
+
+
+def test_factors_are_left_out_where_they_do_not_fit(monkeypatch):
+    dictionary = odct((4, 4, 4), 6)
+    whole = mosaic.draw(dictionary, zoom=1)
+    monkeypatch.setattr(mosaic, "MAX_PIXELS", whole.size - 1)
+    assert mosaic.draw(dictionary, zoom=1).shape[0] < whole.shape[0]
+
+
+def test_smooth_atoms_come_first():
+    shuffled = np.random.default_rng(0).permutation(8)
+    cosines = odct((8, 8), 8)
+    mixed = SeparableDictionary([factor[:, shuffled] for factor in cosines.factors])
+    stored = [np.arange(8)] * 2
+    np.testing.assert_array_equal(mosaic.draw(mixed), mosaic.draw(cosines, order=stored))
+    assert (mosaic.draw(mixed, order=stored) != mosaic.draw(mixed)).any()
+
+
+def test_frequency_of_a_vector_is_that_of_the_block_it_stands_for():
+    checkerboard, halves = [1, -1, -1, 1], [1, 1, -1, -1]  # as a vector the first differs less often
+    stripes = [1, -1, 1, -1]
+    factor = np.array([checkerboard, stripes, halves], float).T
+    dictionary = SeparableDictionary([factor], normalize=True)
+    assert mosaic.by_frequency(dictionary, (2, 2))[0].tolist() == [1, 2, 0]
+    assert mosaic.by_frequency(dictionary, (4,))[0].tolist() == [2, 0, 1]
+
+
+def test_most_used_atoms_come_first():
+    codes = np.zeros((5, 3, 2))
+    codes[:, 2, 1], codes[0, 0, 0] = -1, 2
+    assert [order.tolist() for order in mosaic.by_use(codes)] == [[2, 0, 1], [1, 0]]
 
 
 @pytest.mark.parametrize("n_axes", [1, 2, 3, 4])
@@ -145,8 +195,9 @@ def test_row_that_does_not_fit_is_cut(rng, monkeypatch):
     np.testing.assert_array_equal(mosaic.draw(dictionary)[1:-1, :-1], whole[1 : height - 1, : width - 1])
 
 
-def test_huge_dictionary_is_drawn_without_all_its_atoms():
-    huge = SeparableDictionary([np.eye(16)] * 4)  # 65536 atoms of 65536 entries: 34 GB
+@pytest.mark.parametrize("factors", [[np.eye(16)] * 4, [np.ones((1, 100_000))] * 2])  # 34 GB; 80 GB
+def test_huge_dictionary_is_drawn_without_all_its_atoms(factors):
+    huge = SeparableDictionary(factors)
     assert mosaic.draw(huge).size <= mosaic.MAX_PIXELS
 
 

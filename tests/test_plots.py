@@ -35,6 +35,29 @@ def test_plot_atoms_gives_the_atoms_the_signal_shape(rng):
     np.testing.assert_array_equal(shown, mosaic.draw(dictionary, (2, 2), zoom=1))
 
 
+def test_atoms_are_ordered_as_asked(result):
+    used = mosaic.by_use(result.codes)
+    for order, columns in (("use", used), ("stored", [np.arange(4)] * 2), ("frequency", None)):
+        shown = sedil.plot_atoms(result, order=order).images[0].get_array()
+        np.testing.assert_array_equal(shown, mosaic.draw(result.dictionary, zoom=1, order=columns))
+
+
+def test_order_by_use_needs_codes(result):
+    with pytest.raises(
+        ValueError, match=r'order="use" needs codes, which the LearningResult of sedil.learn has'
+    ):
+        sedil.plot_atoms(result.dictionary, order="use")
+
+
+def test_titles_say_what_is_drawn():
+    assert sedil.plot_atoms(sedil.odct((4, 3), (6, 5))).get_title() == "6x5 = 30 atoms of 4x3"
+    words = "12x12x12 = 1728 atoms of 8x8x8\nabove: the factors; below: 24 atoms, slice by slice"
+    assert sedil.plot_atoms("separable-8x8x8").get_title() == words
+    assert sedil.plot_atoms(sedil.odct(8, 9), signal_shape=(2, 2, 2)).get_title() == (
+        "9 atoms of 2x2x2\n9 atoms, slice by slice"
+    )
+
+
 def test_plot_history_draws_the_cost_and_its_terms_on_a_logarithmic_scale(result):
     ax = sedil.plot_history(result.history)
     assert isinstance(ax, Axes)

@@ -18,6 +18,8 @@ StartName = Literal["random", "odct", "data"]
 PresetName = Literal["data", "paper"]
 MetricName = Literal["balanced", "paper"]
 
+AtomOrder = Literal["frequency", "use", "stored"]
+
 InpaintingMethod = Literal["groups", "quick", "whole"]
 
 ImageDictionaryName = Literal["separable-8x8", "separable-12x12", "separable-16x16", "unstructured-8x8"]

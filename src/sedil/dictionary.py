@@ -152,7 +152,7 @@ class SeparableDictionary:
     # Coherence -----------------------------------------------------------------------------------
 
     def mutual_coherence(self) -> float:
-        """Largest |inner product| of two different atoms. Paper: Eq. (6), from the factors by Eq. (11)."""
+        """Largest size of an inner product of two atoms. Paper: Eq. (6), from the factors by Eq. (11)."""
         return max(objective.mutual_coherence(factor) for factor in self.factors)
 
     def coherence_barrier(self) -> float:

@@ -7,7 +7,18 @@ EXPECTED = (ValueError, TypeError, OSError, MemoryError)
 
 
 class DictionaryFileError(ValueError):
-    """A file that should hold a dictionary or a checkpoint cannot be read as one."""
+    """A file that should hold a dictionary or a checkpoint cannot be read as one.
+
+    Examples
+    --------
+    >>> import sedil, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".npz") as file:
+    ...     try:
+    ...         sedil.load_dictionary(file.name)
+    ...     except sedil.DictionaryFileError as error:
+    ...         print("not a dictionary")
+    not a dictionary
+    """
 
 
 class ImageFileError(ValueError):

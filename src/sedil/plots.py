@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import numpy as np
 
 from sedil import mosaic
-from sedil.checks import short
-from sedil.dictionary import SeparableDictionary
+from sedil.arrays import to_numpy
+from sedil.checks import patch_lengths, require_choice, short
+from sedil.choices import AtomOrder
+from sedil.dictionary import SeparableDictionary, format_atoms, format_shape
 from sedil.learning.result import History
 from sedil.pretrained import DictionaryLike, as_dictionary
 
@@ -25,9 +30,13 @@ def plot_atoms(
     dictionary: DictionaryLike | LearningResult | SeparableDictionaryLearning,
     *,
     signal_shape: Sequence[int] | None = None,
+    order: AtomOrder = "frequency",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw all atoms as in the paper's Figure 1: black most negative, grey zero, white most positive.
+
+    Of dictionaries for volumes, the factors are drawn, one column an atom, and below them some of the atoms,
+    each as its slices side by side.
 
     Parameters
     ----------
@@ -35,22 +44,59 @@ def plot_atoms(
         The path of a file and the name of a shipped dictionary will do.
     signal_shape : tuple of int, optional
         Shape to give each atom, for example (8, 8) for an unstructured dictionary of 64-vectors.
+    order : {"frequency", "use", "stored"}, default "frequency"
+        Which atoms come first: the smooth ones, those that the codes of a LearningResult use most, or as they
+        lie in the dictionary. Columns of each factor are sorted, so that a table of atoms stays one.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib, sedil
+    >>> matplotlib.use("Agg")  # no window
+    >>> ax = sedil.plot_atoms("separable-8x8")
+    >>> ax.get_title()
+    '16x16 = 256 atoms of 8x8'
     """
     given = as_dictionary(dictionary) if isinstance(dictionary, str | Path) else dictionary
     words = "a SeparableDictionary, a path, a shipped name"
     _require_axes(ax)
     found = _part_of(given, "dictionary", SeparableDictionary, words)
-    picture = mosaic.draw(found, signal_shape, zoom=1)
+    shape = found.signal_shape if signal_shape is None else patch_lengths(signal_shape, "signal_shape")
+    picture = mosaic.draw(found, shape, zoom=1, order=_columns(given, found, order))
     ax = _new_axes(figsize=(6, 6 * picture.shape[0] / picture.shape[1])) if ax is None else ax
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255, interpolation="nearest")
+    ax.set_title(_title(found, shape))
     ax.set_axis_off()
     return ax
+
+
+def _columns(given: Any, dictionary: SeparableDictionary, order: AtomOrder) -> list[np.ndarray] | None:
+    """The order of the columns of each factor; None for that of `mosaic.draw`."""
+    require_choice(order, "order", get_args(AtomOrder))
+    if order == "frequency":
+        return None
+    if order == "stored":
+        return [np.arange(count) for count in dictionary.n_atoms]
+    codes = getattr(given, "codes", None)
+    if codes is None:
+        raise ValueError(
+            'order="use" needs codes, which the LearningResult of sedil.learn has: give that, or choose '
+            "another order."
+        )
+    return mosaic.by_use(to_numpy(codes))
+
+
+def _title(dictionary: SeparableDictionary, shape: Sequence[int]) -> str:
+    atoms = f"{format_atoms(dictionary.n_atoms)} atoms of {format_shape(shape)}"
+    if len(shape) < 3:
+        return atoms
+    some = f"{min(prod(dictionary.n_atoms), mosaic.MOST_BLOCKS)} atoms, slice by slice"
+    return f"{atoms}\n" + (some if len(dictionary.factors) == 1 else f"above: the factors; below: {some}")
 
 
 def plot_history(
@@ -67,6 +113,16 @@ def plot_history(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib, numpy as np, sedil
+    >>> matplotlib.use("Agg")  # no window
+    >>> patches = np.random.default_rng(0).standard_normal((50, 3, 3))
+    >>> result = sedil.learn(patches, n_atoms=4, max_iterations=5, random_state=0)
+    >>> ax = sedil.plot_history(result)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('iterations', 'cost per patch')
     """
     records = _part_of(history, "history", History, "a History")
     _require_axes(ax)

@@ -52,6 +52,14 @@ class NoiseEstimate(NamedTuple):
     brightness : (n,), of the flat parts, from dark to bright
     levels : (n,), level of noise there that groups of patches are to be cleaned with, in multiples of sigma
     variances : (n, channels), variance of the noise there
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> photons = np.random.default_rng(0).poisson(np.linspace(20, 200, 128) * np.ones((128, 1)))
+    >>> found = sedil.measure_noise(2.0 * photons)  # two units a photon
+    >>> bool(1.7 < found.gain[0] < 2.3)
+    True
     """
 
     kind: EstimatedNoise

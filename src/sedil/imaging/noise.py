@@ -36,6 +36,13 @@ def estimate_noise(image: Array, channel_axis: int | None = None) -> float:
     Fine texture is taken for noise, so that very clean images seem noisier than they are; and noise that
     was clipped at the ends of the range, as in an 8-bit file with sigma above 30 or so, is underestimated.
     Give `sigma` where you know it.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> noisy = 100 + 10 * np.random.default_rng(0).standard_normal((64, 64))
+    >>> round(sedil.estimate_noise(noisy))
+    10
     """
     if is_dask_array(image):
         from sedil.cluster.lazy_noise import lazy_estimate

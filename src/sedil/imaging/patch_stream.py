@@ -59,8 +59,16 @@ def stream_patches(
 
     Examples
     --------
-    >>> patches = sedil.stream_patches("photos", (8, 8), 1_000_000, random_state=0)  # doctest: +SKIP
-    >>> result = sedil.learn_minibatch(patches, n_atoms=(16, 16))  # doctest: +SKIP
+    >>> import numpy as np, sedil, tempfile
+    >>> from PIL import Image
+    >>> folder = tempfile.TemporaryDirectory()  # here with one picture; yours may hold a million
+    >>> pixels = np.random.default_rng(0).integers(256, size=(40, 40), dtype=np.uint8)
+    >>> Image.fromarray(pixels).save(f"{folder.name}/photo.png")
+    >>> patches = sedil.stream_patches(folder.name, (4, 4), 500, random_state=0)
+    >>> result = sedil.learn_minibatch(patches, n_atoms=(6, 6), random_state=0)
+    >>> result.dictionary.patch_shape
+    (4, 4)
+    >>> folder.cleanup()
     """
     lengths = checks.patch_lengths(patch_shape)
     if len(lengths) not in (2, 3):

@@ -32,6 +32,13 @@ def sample_patches(
     -------
     ndarray of shape (n_patches, *patch_shape)
         A copy, in the common floating type of the images (float32 at least).
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> images = [np.zeros((32, 32)), np.ones((20, 40))]
+    >>> sedil.sample_patches(images, (8, 8), 100, random_state=0).shape
+    (100, 8, 8)
     """
     patch_shape = checks.patch_lengths(patch_shape)
     n_patches = checks.require_count(n_patches, "n_patches", minimum=1)
@@ -79,6 +86,14 @@ def normalize_patches(patches: AnyArray, *, unit_length: bool = True) -> AnyArra
     -------
     array of shape (m, *patch_shape)
         ``m <= n``: patches whose entries are all equal have no direction and are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.array([[[1.0, 2.0], [3.0, 4.0]], [[7.0, 7.0], [7.0, 7.0]]])  # the second is flat
+    >>> ready = sedil.normalize_patches(patches)
+    >>> ready.shape, round(float(np.linalg.norm(ready)), 6), round(float(ready.mean()), 6)
+    ((1, 2, 2), 1.0, 0.0)
     """
     patches = checks.as_real_array(patches, "patches")
     checks.require_patches(patches)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
+from sedil import curves, mosaic
 from sedil.arrays import Array, in_precision
 from sedil.choices import Precision
 from sedil.dictionary import SeparableDictionary
@@ -16,7 +18,18 @@ from sedil.objective import Weights
 
 
 class StopReason(StrEnum):
-    """Why learning ended, as a sentence that a person can read."""
+    """Why learning ended, as a sentence that a person can read.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.random.default_rng(0).standard_normal((50, 3, 3))
+    >>> result = sedil.learn(patches, n_atoms=4, max_iterations=2, random_state=0)
+    >>> result.stop_reason is sedil.StopReason.ITERATIONS
+    True
+    >>> print(result.stop_reason)
+    max_iterations reached
+    """
 
     GRADIENT = "the gradient is below gradient_tolerance"
     STALLED = "the cost no longer falls by more than tolerance"
@@ -94,6 +107,14 @@ class History:
     def __repr__(self) -> str:
         return f"<History of {len(self)} records: {', '.join(Record._fields)}>"
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the cost as a curve."""
+        shown = [record for record in self._records if record.objective > 0]
+        if not shown:
+            return f"<p>{escape(repr(self))}</p>"
+        steps, costs = zip(*((record.iteration, record.objective) for record in shown), strict=True)
+        return f"<p>History of {len(self)} records</p>{curves.draw(steps, costs, self.unit, 'cost')}"
+
 
 def learned_dictionary(
     factors: Sequence[Array], dtype: Precision, info: Mapping[str, Any]
@@ -123,6 +144,16 @@ class LearningResult:
         Evaluations of the cost, refused trials included, those of a last search in vain too.
     n_iterations, seconds, objective
         The last record's, for short.
+
+    Examples
+    --------
+    >>> import numpy as np, sedil
+    >>> patches = np.random.default_rng(0).standard_normal((50, 3, 3))
+    >>> result = sedil.learn(patches, n_atoms=4, max_iterations=5, random_state=0)
+    >>> result.dictionary.n_atoms, result.codes.shape, result.n_iterations
+    ((4, 4), (50, 4, 4), 5)
+    >>> bool(result.history["objective"][-1] == result.objective)
+    True
     """
 
     dictionary: SeparableDictionary
@@ -159,3 +190,8 @@ class LearningResult:
         }
         lines = [f"  {name:12s} {text}" for name, text in rows.items()]
         return "\n".join(["LearningResult", *lines])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the facts, the atoms and the cost."""
+        atoms = f'<img alt="atoms" src="{mosaic.as_data_uri(mosaic.draw(self.dictionary))}">'
+        return f"<pre>{escape(repr(self))}</pre>{atoms}{self.history._repr_html_()}"

@@ -31,6 +31,12 @@ def shipped_dictionary(name: ShippedName) -> SeparableDictionary:
     SeparableDictionary
         float32 NumPy factors; ``info`` says from what and by which command it was learned. It is the caller's
         own: changing it changes no other.
+
+    Examples
+    --------
+    >>> import sedil
+    >>> sedil.shipped_dictionary("separable-12x12")
+    <SeparableDictionary: patches 12x12, atoms 24x24 = 576, redundancy 4, coherence 0.762, float32>
     """
     return _read_shipped(require_choice(name, "name", SHIPPED)).replace()
 
@@ -78,5 +84,14 @@ def load_dictionary(path: str | Path) -> SeparableDictionary:
         If there is no such file.
     DictionaryFileError
         If it is damaged, of another program, or of a newer format than this version reads.
+
+    Examples
+    --------
+    >>> import sedil, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sedil.odct((8, 8), (16, 16)).save(f"{folder}/cosines.npz")
+    ...     dictionary = sedil.load_dictionary(f"{folder}/cosines.npz")
+    >>> dictionary.n_atoms
+    (16, 16)
     """
     return as_dictionary(path)
