@@ -8,8 +8,8 @@ import sedil
 from sedil.imaging.quality import image_quality
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.peers import packages
-from sedil_studies.table1 import paper, report
-from sedil_studies.table1.methods import METHODS, Materials, make_methods
+from sedil_studies.table1 import paper, paper_recipe, report
+from sedil_studies.table1.methods import METHODS, PAPER_RECIPE, Materials, make_methods
 
 SIGMA = 20
 
@@ -108,3 +108,22 @@ def test_bm3d_denoises(noisy, clean, tmp_path):
     result = method.ready()(noisy, SIGMA)
     assert result.shape == clean.shape
     assert image_quality(result, clean)[0] > image_quality(noisy, clean)[0] + 5
+
+
+@pytest.mark.parametrize("name", ["paper-unstructured", "paper-separable-l1"])
+def test_the_recipe_of_the_paper_learns_once(name, noisy, clean, tmp_path, monkeypatch):
+    monkeypatch.setattr(paper_recipe, "N_PATCHES", 400)
+    monkeypatch.setattr(paper_recipe, "MAX_ITERATIONS", 5)
+    method = make_methods([name], Materials(tmp_path, 1), "paper")[0][name]
+    result = method.ready()(noisy, SIGMA)
+    assert image_quality(result, clean)[0] > image_quality(noisy, clean)[0] + 2
+    (file,) = tmp_path.iterdir()
+    learned = sedil.load_dictionary(file)
+    assert learned.info["preset"] == learned.info["metric"] == "paper"
+    coder = "l1" if name.endswith("l1") else None
+    again = sedil.denoise(noisy, SIGMA, learned, method=coder, threads=1)
+    np.testing.assert_array_equal(result, again)
+
+
+def test_all_methods_of_the_recipe_have_a_label():
+    assert all(report.label(name) != name for name in PAPER_RECIPE)
