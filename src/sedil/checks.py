@@ -250,6 +250,11 @@ def is_list_or_array(value: Any) -> bool:
     return _is_list(value) or (is_array_api_obj(value) and getattr(value, "ndim", 0) > 0)
 
 
+def is_array_of_one(value: Any) -> bool:
+    """Whether it is an array without axes, as a mean over all axes is."""
+    return is_array_api_obj(value) and getattr(value, "shape", None) == ()
+
+
 def _is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
 

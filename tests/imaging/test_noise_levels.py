@@ -145,3 +145,27 @@ WITH_NAN = np.where(IMAGE == 3, np.nan, 1.0)
 def test_bad_maps_are_refused_in_words(restore, sigma, words):
     with pytest.raises((ValueError, TypeError), match=words):
         restore(IMAGE, sigma)
+
+
+def test_a_map_of_rows_without_channels_is_one_of_rows(rng):
+    image = (100 + 10 * rng.standard_normal((40, 40, 3))).astype(np.float32)
+    rows = np.where(np.arange(40) < 20, 0.0, 10.0)[:, None]
+    clean = sedil.denoise(image, rows, channel_axis=-1)
+    np.testing.assert_array_equal(clean[:20], image[:20])
+    assert clean[20:].std() < 5
+    np.testing.assert_array_equal(sedil.denoise(image, rows * np.ones((1, 40)), channel_axis=-1), clean)
+
+
+def test_an_array_without_axes_is_a_number(rng):
+    image = (100 + 10 * rng.standard_normal((32, 32))).astype(np.float32)
+    np.testing.assert_array_equal(sedil.denoise(image, np.array(10.0)), sedil.denoise(image, 10.0))
+
+
+def test_an_empty_channel_does_not_hide_the_noise_of_the_others(rng):
+    image = np.zeros((96, 96, 3))
+    image[..., :2] = 100 + 20 * rng.standard_normal((96, 96, 2))
+    found = sedil.measure_noise(image, -1)
+    np.testing.assert_allclose(found.sigma, (20, 20, 0), rtol=0.1)
+    clean = sedil.denoise(image, noise="auto", channel_axis=-1)
+    assert clean[..., :2].std() < 6
+    assert np.abs(clean[..., 2]).max() < 1

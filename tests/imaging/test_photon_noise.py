@@ -85,10 +85,20 @@ def of_photons(**how):
             lambda: sedil.denoise(
                 100 + np.random.default_rng(0).standard_normal((64, 64)), noise="poisson-gaussian"
             ),
-            "does not grow with its brightness, as that of photons does: give gain",
+            "does not grow with brightness. Give gain",
         ),
     ],
 )
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_pixels_far_below_the_offset_are_refused(rng):
+    with pytest.raises(ValueError, match="Many pixels lie below the offset"):
+        sedil.denoise(-50 + rng.poisson(20.0, (32, 32)), noise="poisson-gaussian", gain=1.0)
+
+
+def test_an_even_image_of_photons_stays_as_it_is():
+    image = np.full((16, 16), 7.0)
+    np.testing.assert_array_equal(sedil.denoise(image, noise="poisson-gaussian"), image)

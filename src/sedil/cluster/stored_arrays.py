@@ -6,6 +6,7 @@ workers as a few words.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -136,9 +137,9 @@ def create_stored(place: Path, name: Path, like: StoredArray, chunks: tuple[int,
 def _kind(path: Path) -> Kind | None:
     if _hdf5_file(path) is not None:
         return "HDF5"
-    if path.suffix.lower() != ".npy" and any(
-        (path / mark).is_file() for mark in (".zarray", ".zgroup", "zarr.json")
-    ):
+    marks = (path / name for name in (".zarray", ".zgroup", "zarr.json"))
+    # `isfile` is False too where a name is too long.
+    if path.suffix.lower() != ".npy" and any(map(os.path.isfile, marks)):
         return "Zarr"
     return _SUFFIXES.get(path.suffix.lower())
 
@@ -146,7 +147,7 @@ def _kind(path: Path) -> Kind | None:
 def _hdf5_file(path: Path) -> Path | None:
     """The HDF5 file that a path is, or leads into."""
     names = [own for own in (path, *path.parents) if _SUFFIXES.get(own.suffix.lower()) == "HDF5"]
-    return next((own for own in names if not own.is_dir()), None)
+    return next((own for own in names if not os.path.isdir(own)), None)
 
 
 @contextmanager

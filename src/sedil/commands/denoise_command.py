@@ -73,14 +73,15 @@ def denoise(
     sigma_map: Annotated[
         Path | None,
         typer.Option(
-            help="A picture, volume or array of the noise of each pixel, in the same units; 0 leaves it so."
+            help="A picture, volume or array with the noise of each pixel, in the same units; 0 leaves a "
+            "pixel unchanged."
         ),
     ] = None,
     noise: Annotated[
         NoiseKind | None,
         typer.Option(
-            help="white: alike in all pixels, the default. correlated: as cameras and JPEG leave it. auto: "
-            "white or correlated, as it looks, for each channel. poisson-gaussian: counts of photons."
+            help="Default: white, one level for all. white: a level for each. correlated: as cameras "
+            "and JPEG leave it. auto: one of these two, as it looks. poisson-gaussian: counts of photons."
         ),
     ] = None,
     gain: Annotated[
@@ -142,6 +143,7 @@ def denoise(
     from sedil.file_jobs.chunk_runs import ChunkSettings
     from sedil.file_jobs.denoise_files import DenoiseSettings, read_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
+    from sedil.imaging.denoise import check_noise
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
@@ -149,6 +151,7 @@ def denoise(
             require_positive(sigma, "sigma")
         if sigma is not None and sigma_map is not None:
             raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
+        check_noise(sigma, noise, gain, read_noise, offset)
         level = sigma if sigma_map is None else read_levels(sigma_map)
         loaded = None if dictionary is None else as_dictionary(dictionary)
         settings = DenoiseSettings(
@@ -168,16 +171,14 @@ def denoise(
 
 def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.denoise_files import denoise_file, find_noise, looks_correlated
+    from sedil.file_jobs.denoise_files import denoise_file, find_noise, notes_on
     from sedil.file_jobs.opened_file import open_file
 
     opened = open_file(job)
     noise = find_noise(opened.content, settings)
-    _tell_notes(opened.notes)
+    _tell_notes([*opened.notes, *notes_on(opened.content, settings)])
     if noise is not None:
         console.print(f"estimated noise: {_in_words(noise)}")
-        if settings.noise is None and looks_correlated(opened.content):
-            console.print("note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto")
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -240,7 +241,7 @@ def _in_words(noise: NoiseEstimate) -> str:
     level = "/".join(map(_number, [sum(sigmas) / len(sigmas)] if alike else sigmas))
     words = f"sigma {level}"
     if noise.uncertainty:
-        words += f", sure to {100 * min(noise.uncertainty, 1):.0f} %"
+        words += f" ± {100 * min(noise.uncertainty, 1):.0f} %"
     if noise.kind == "correlated":
         words += f", correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
     return words

@@ -60,7 +60,7 @@ def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEst
         found = white_noise(estimate_noise(pixels, axis))
     else:
         found = measure_noise(pixels, axis, None if settings.noise == "auto" else settings.noise)
-    rounding = np.finfo(np.float32).eps * np.abs(content.pixels).max()
+    rounding = np.finfo(np.float32).eps * np.ptp(pixels.astype(np.float64))
     return found if max(found.sigma) > rounding else found._replace(sigma=(0.0,) * len(found.sigma))
 
 
@@ -89,10 +89,14 @@ def denoise_file(
     write_results(opened, clean)
 
 
-def looks_correlated(content: Picture | Volume) -> bool:
-    """Whether the noise of a picture is not white, as its method takes it to be."""
+def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str, ...]:
+    """A sentence where the noise of a picture is taken for white and does not look so."""
     n_axes = content.pixels.ndim - (content.channel_axis is not None)
-    return n_axes == 2 and measure_noise(content.pixels, content.channel_axis).kind == "correlated"
+    if settings.sigma is not None or settings.noise is not None or n_axes != 2:
+        return ()
+    if measure_noise(content.pixels, content.channel_axis).kind == "white":
+        return ()
+    return ("the noise looks correlated, as a camera or JPEG leaves it: try --noise auto",)
 
 
 def read_levels(path: Path) -> np.ndarray:
@@ -123,6 +127,7 @@ def _attempt(job: FileJob, settings: DenoiseSettings, overall: _OverAllFiles) ->
         opened = open_file(job)
         notes = opened.notes
         noise = find_noise(opened.content, settings)
+        notes += notes_on(opened.content, settings)
         denoise_file(opened, noise, settings, overall.report_part)
     except EXPECTED as failure:
         error = failure

@@ -64,7 +64,7 @@ def denoise(
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
     patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
     the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
-    `threshold` say otherwise, two passes of cosines take its place (`sedil.imaging.weak_noise`).
+    `threshold` say otherwise, the quick method makes two passes of cosines then (`sedil.imaging.weak_noise`).
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ def denoise(
         floats in any units; never modified.
     sigma : float or array, optional
         Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
-        any array that broadcasts to the image, without its channels too; where it is 0, pixels are left
-        alone. Default: `sedil.estimate_noise`. Of a Dask array one number.
+        any array that broadcasts to the image, without its channels too; a map may hold 0, where pixels are
+        left alone. Default: `sedil.estimate_noise`. Of a Dask array one number.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -141,14 +141,14 @@ def denoise(
     True
     """
     _check_settings(method, threshold, stride, max_memory, threads)
-    _check_noise(sigma, noise, gain, read_noise, offset)
+    check_noise(sigma, noise, gain, read_noise, offset)
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
     if is_dask_array(image):
         from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
         from sedil.cluster.lazy_denoise import HowToDenoise, lazy_denoise
 
-        if noise is not None:
+        if noise is not None and (noise != "white" or sigma is None):
             raise ValueError("noise is for an image in memory: call image.compute() first.")
         own: Any = as_lazy_image(image, channel_axis)
         shape, n_channels = shape_and_channels(own, channel_axis)
@@ -175,6 +175,8 @@ def denoise(
     photons = None
     given = None if sigma is None else as_sigma(sigma, image.shape, channel_axis)
     if noise == "poisson-gaussian":
+        if units.spread == 0:
+            return copied(image)
         photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
         pixels, levels = photons.even(pixels), NoiseLevels(1.0)
     elif given is not None:
@@ -220,13 +222,14 @@ def _check_settings(
             raise ValueError('threshold is not for method="groups": give a larger or smaller sigma.')
 
 
-def _check_noise(
+def check_noise(
     sigma: Sigma | None,
     noise: str | NoiseEstimate | None,
     gain: float | None,
     read_noise: float | None,
     offset: float | None,
 ) -> None:
+    """Refuse what does not go together."""
     if noise is not None and not isinstance(noise, NoiseEstimate):
         checks.require_choice(noise, "noise", KINDS)
     if sigma is not None and noise not in (None, "white"):

@@ -67,7 +67,7 @@ def inpaint(
         12x12 and 16x16 patches.
     method : {"groups", "quick", "whole"}, optional
         Default: "groups" without a dictionary; with one "quick", which does without groups and is about
-        1.5 dB worse and six times faster, or "whole" if it is for patches as large as the image.
+        1.5 dB worse and several times faster, or "whole" if it is for patches as large as the image.
     sigma : float or array, default 0
         Standard deviation of the noise of the known pixels, in the units of the image: noise of that level
         is not carried on into the missing ones. The known ones keep theirs. One number, one for each channel,

@@ -106,6 +106,10 @@ def measure_noise(
     ('white', 10)
     """
     channels, units = _channels(image, channel_axis)
+    empty_channels = np.ptp(channels.reshape(len(channels), -1), axis=1) == 0
+    if empty_channels.any() and not empty_channels.all():  # they would hide the noise of the others
+        measured = measure_noise(np.ascontiguousarray(channels[~empty_channels]), 0, kind)
+        return _with_empty_channels(measured, empty_channels, units)
     if kind is not None:
         checks.require_choice(kind, "kind", get_args(EstimatedNoise))
     if kind == "correlated" and channels.ndim != 3:
@@ -135,6 +139,26 @@ def measure_noise(
         scale * found.brightness.mean(axis=1) + units.offset,
         found.levels,
         scale**2 * found.variances,
+    )
+
+
+def _with_empty_channels(found: NoiseEstimate, empty: np.ndarray, units: Units) -> NoiseEstimate:
+    """What was measured in the scaled pixels of some channels, for all of them in the units of the image."""
+    scale = ldexp(1.0, -units.exponent)
+
+    def spread(values: Sequence[float]) -> tuple[float, ...]:
+        own = np.zeros(len(empty))
+        own[~empty] = scale * np.array(values)
+        return tuple(own.tolist())
+
+    variances = np.zeros((len(found.variances), len(empty)))
+    variances[:, ~empty] = scale**2 * found.variances
+    return found._replace(
+        sigma=spread(found.sigma),
+        gain=spread(found.gain),
+        read_noise=spread(found.read_noise),
+        brightness=scale * found.brightness + units.offset,
+        variances=variances,
     )
 
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
+from array_api_compat import array_namespace, is_dask_array
 from array_api_compat import device as device_of
 from scipy.ndimage import uniform_filter
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.arrays import AnyArray, Array, detached, to_numpy
 from sedil.imaging.measured_noise import NoiseEstimate
 from sedil.imaging.pixels import Units, join_channels, split_channels, without_channels
 
@@ -107,7 +107,8 @@ def as_sigma(
     An axis has the length of that of the image, or 1 where the noise is alike along it.
     """
     if not checks.is_list_or_array(sigma):
-        return checks.require_positive(sigma, "sigma", zero_allowed=zero_allowed)
+        number = sigma.item() if checks.is_array_of_one(sigma) else sigma
+        return checks.require_positive(number, "sigma", zero_allowed=zero_allowed)
     shape = tuple(shape)
     given = to_numpy(checks.as_real_array(sigma, "sigma")).astype(np.float64)
     n_axes = len(shape)
@@ -115,12 +116,10 @@ def as_sigma(
         channel_axis %= n_axes
         if given.shape == (shape[channel_axis],):
             given = given.reshape([-1 if axis == channel_axis else 1 for axis in range(n_axes)])
-        elif given.shape == without_channels(shape, channel_axis):
+        elif given.ndim == n_axes - 1 and _fits(given.shape, without_channels(shape, channel_axis)):
             given = np.expand_dims(given, channel_axis)
     given = given.reshape((1,) * (n_axes - given.ndim) + given.shape) if given.ndim < n_axes else given
-    if given.ndim != n_axes or any(
-        own not in (1, side) for own, side in zip(given.shape, shape, strict=True)
-    ):
+    if given.ndim != n_axes or not _fits(given.shape, shape):
         raise ValueError(
             f"sigma must be a number, one for each channel, or a map that fits the image of shape {shape}, "
             f"got shape {tuple(np.shape(sigma))}."
@@ -131,8 +130,15 @@ def as_sigma(
     return given
 
 
-def as_one_sigma(sigma: Any, *, zero_allowed: bool = False) -> float:
+def _fits(lengths: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether an array of these lengths broadcasts to a shape with as many axes."""
+    return all(own in (1, side) for own, side in zip(lengths, shape, strict=True))
+
+
+def as_one_sigma(sigma: Any, *, zero_allowed: bool = False) -> Any:
     """What a caller gives as `sigma` for a Dask array, which has one level of noise."""
+    if is_dask_array(sigma):  # that of `estimate_noise`
+        return sigma
     if checks.is_list_or_array(sigma):
         raise ValueError("sigma of a Dask array must be one number: a map is for an image in memory.")
     return checks.require_positive(sigma, "sigma", zero_allowed=zero_allowed)
@@ -161,4 +167,4 @@ def left_alone(result: AnyArray, image: Array, sigma: float | np.ndarray) -> Any
         return result
     xp = array_namespace(result)
     still = xp.asarray(sigma == 0, device=device_of(result))
-    return xp.where(xp.broadcast_to(still, result.shape), image, result)
+    return xp.where(xp.broadcast_to(still, result.shape), detached(image), result)

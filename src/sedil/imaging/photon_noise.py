@@ -24,6 +24,7 @@ from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
 _TABLE = 1500
+_FARTHEST_BELOW, _MOST_BELOW = 4, 0.01  # in levels of read noise; share of pixels that may be lower
 _NODES = 401  # of the normal density of the read noise
 
 
@@ -73,15 +74,22 @@ def plan_photon_noise(
         own_gain = float(np.mean(found.gain))
         if own_gain == 0:
             raise ValueError(
-                "The noise of this image does not grow with its brightness, as that of photons does: "
-                'give gain, or noise="white".'
+                "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
+                'with brightness. Give gain, or noise="white".'
             )
         own_read = sqrt(np.mean(np.square(found.read_noise)))
     else:
-        own_gain, own_read = units.level(gain), 0.0
+        own_gain, own_read = ldexp(gain, units.exponent), 0.0
     if read_noise is not None:
         own_read = ldexp(read_noise, units.exponent)
+    _require_light(pixels, black - _FARTHEST_BELOW * own_read - own_gain)
     return PhotonNoise(own_gain, own_read, black)
+
+
+def _require_light(pixels: Array, lowest: float) -> None:
+    """Refuse an image with many pixels that are darker than no photon can be."""
+    if float(np.mean(to_numpy(pixels) < lowest)) > _MOST_BELOW:
+        raise ValueError("Many pixels lie below the offset, where no photon is: give a lower offset.")
 
 
 @lru_cache(maxsize=8)

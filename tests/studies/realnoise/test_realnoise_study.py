@@ -60,7 +60,7 @@ def test_quick_run_writes_results_and_a_report(pictures, tmp_path, without_peers
 def test_photographs_are_denoised_blind(pictures):
     noisy = read_pairs(pictures).noisy["d1"]
     result = methods.PHOTOGRAPHS["groups"](1).ready()(noisy, 0)
-    np.testing.assert_array_equal(result, sedil.denoise(noisy, channel_axis=-1, threads=1))
+    np.testing.assert_array_equal(result, sedil.denoise(noisy, noise="auto", channel_axis=-1, threads=1))
 
 
 def test_counts_are_whole_numbers_of_photons():
