@@ -204,5 +204,7 @@ def _codes_in(dtype: Precision, codes: Array) -> Array:
     """Codes in the precision of the patches, or as they are where it cannot hold them."""
     with np.errstate(over="ignore"):
         narrowed = in_precision(codes, dtype)
+    if narrowed.dtype == codes.dtype:
+        return codes
     xp = array_namespace(narrowed)
     return narrowed if bool(xp.all(xp.isfinite(narrowed))) else codes
