@@ -22,7 +22,7 @@ from sedil.match_grid import MatchGrid
 from sedil.patch_grid import Part, PatchGrid, require_no_gaps
 
 # Chosen on photographs that are not among the test images (docs/groups.md). In pictures mean members are
-# shrunk too: flat regions hold no stripes then. Volumes and clips would lose up to 0.1 dB by it.
+# shrunk too: stripes in flat regions are far weaker then. Volumes and clips would lose up to 0.1 dB by it.
 _SHRINKAGE = Shrinkage(strength=0.58, mean_strength=0.0, smooth_steps=2)
 _IN_PICTURES = _SHRINKAGE._replace(mean_strength=1.0)
 
