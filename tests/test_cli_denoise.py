@@ -433,6 +433,7 @@ def test_noise_by_a_map_and_of_photons():
         (["--sigma-map", "wide.npy"], "a map that fits the image of shape"),
         (["--sigma-map", "wide.npy", "--sigma", "3"], "--sigma and --sigma-map exclude each other"),
         (["--gain", "2"], 'are for noise="poisson-gaussian": add it'),
+        (["--noise", "auto", "--sigma", "3"], "sigma is for white noise: leave it out, or noise"),
         (["--noise", "poisson-gaussian", "--gain", "-1"], "gain must be a finite positive number, got -1"),
     ],
 )
@@ -441,3 +442,16 @@ def test_bad_noise_is_refused_in_words(arguments, words):
     result = denoise(PHOTOS[0], "out.png", *arguments)
     assert result.exit_code == 1
     assert words in " ".join(result.stderr.split())
+    assert result.stdout == ""  # nothing was begun
+
+
+def test_noise_that_does_not_look_white_is_told():
+    rng = np.random.default_rng(0)
+    white = rng.standard_normal((130, 130))
+    smooth = sum(white[y : y + 128, x : x + 128] for y in range(3) for x in range(3)) / 3
+    for name, noise in (("white.png", white[:128, :128]), ("smooth.png", smooth)):
+        Image.fromarray((120 + 8 * noise).clip(0, 255).astype(np.uint8)).save(name)
+    note = "note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto"
+    assert note in " ".join(denoise("smooth.png", "a.png").output.split())
+    assert "note:" not in denoise("white.png", "b.png").output
+    assert note in " ".join(denoise("smooth.png", "white.png", "both").output.split())

@@ -233,6 +233,8 @@ BAD = [
     (lambda: da.ones((20, 20)), {"engine": "x"}, ValueError, "engine must be one of"),
     (lambda: da.ones((20, 20, 3)), {}, ValueError, "looks like colour"),
     (lambda: da.ones((3, 20)), {}, ValueError, "cannot be estimated: give sigma"),
+    (lambda: da.ones((20, 20)), {"noise": "auto"}, ValueError, "noise is for an image in memory"),
+    (lambda: da.ones((20, 20)), {"sigma": np.ones((20, 20))}, ValueError, "Dask array must be one number"),
 ]
 
 

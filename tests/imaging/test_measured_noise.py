@@ -168,3 +168,9 @@ IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_an_image_that_is_all_clipped_is_refused(rng):
+    image = np.where(rng.random((64, 64)) > 0.5, 255, 0)
+    with pytest.raises(ValueError, match="Most pixels are clipped at the ends of the range: give sigma"):
+        sedil.denoise(image, noise="auto")

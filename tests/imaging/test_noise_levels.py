@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from skimage import data
 
 import sedil
+from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.noise_levels import NoiseLevels
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.pixels import _OPPONENT, _mixing
 
 LEVELS = (40.0, 20.0, 30.0)
@@ -169,3 +171,12 @@ def test_an_empty_channel_does_not_hide_the_noise_of_the_others(rng):
     clean = sedil.denoise(image, noise="auto", channel_axis=-1)
     assert clean[..., :2].std() < 6
     assert np.abs(clean[..., 2]).max() < 1
+
+
+def test_passes_of_groups_keep_what_has_no_noise(rng):
+    image = (100 + 10 * rng.standard_normal((40, 40))).astype(np.float32)
+    places = np.where(np.arange(40) < 20, 0, 1).astype(np.float32) * np.ones((40, 1), np.float32)
+    work = GroupDenoising.plan([image], 10.0, None, None, None, False, places)
+    counter = PatchCounter(lambda progress: None, 1)
+    (clean,) = work.clean([image], CleaningOptions(None, 512e6, 1, counter))
+    np.testing.assert_array_equal(clean[:, :20], image[:, :20])

@@ -102,3 +102,8 @@ def test_pixels_far_below_the_offset_are_refused(rng):
 def test_an_even_image_of_photons_stays_as_it_is():
     image = np.full((16, 16), 7.0)
     np.testing.assert_array_equal(sedil.denoise(image, noise="poisson-gaussian"), image)
+
+
+def test_a_gain_far_above_the_image_is_refused():
+    with pytest.raises(ValueError, match=r"gain 1e\+300 is far above the values of the image"):
+        sedil.denoise(IMAGE, noise="poisson-gaussian", gain=1e300)

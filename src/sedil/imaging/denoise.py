@@ -181,11 +181,8 @@ def denoise(
         pixels, levels = photons.even(pixels), NoiseLevels(1.0)
     elif given is not None:
         levels = in_pixels(given, units, channel_axis)
-    elif noise is None:
-        levels = NoiseLevels(estimate_noise(pixels, channel_axis))
     else:
-        found = _found_noise(image, channel_axis, noise)
-        levels = estimated_levels(found, pixels, units, channel_axis)
+        levels = _estimated(image, pixels, units, channel_axis, noise)
     channels = levels.split(pixels, channel_axis)
     level, places = levels.level, levels.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
@@ -244,12 +241,21 @@ def check_noise(
         checks.require_finite_number(offset, "offset")
 
 
-def _found_noise(image: Array, channel_axis: int | None, noise: NoiseKind | NoiseEstimate) -> NoiseEstimate:
-    """An estimate that is given, or one of the kind that is named; of "auto" as the noise looks."""
-    if isinstance(noise, NoiseEstimate):
-        return noise
-    kinds: dict[NoiseKind, EstimatedNoise] = {"white": "white", "correlated": "correlated"}
-    return measure_noise(image, channel_axis, kinds.get(noise))
+def _estimated(
+    image: Array,
+    pixels: Array,
+    units: Units,
+    channel_axis: int | None,
+    noise: NoiseKind | NoiseEstimate | None,
+) -> NoiseLevels:
+    """Noise that nobody gave the level of: one level, an estimate that is given, or one of the kind named."""
+    if noise is None:
+        return NoiseLevels(estimate_noise(pixels, channel_axis))
+    if not isinstance(noise, NoiseEstimate):
+        # "auto" is no kind of its own: the noise is taken as it looks
+        kinds: dict[NoiseKind, EstimatedNoise] = {"white": "white", "correlated": "correlated"}
+        noise = measure_noise(image, channel_axis, kinds.get(noise))
+    return estimated_levels(noise, pixels, units, channel_axis)
 
 
 def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:

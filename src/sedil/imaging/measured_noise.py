@@ -117,6 +117,7 @@ def measure_noise(
     blocks = _blocks(channels)
     none = (0.0,) * len(channels)
     if blocks is None:
+        _require_unclipped(channels)
         empty = np.zeros((0, len(channels)))
         return NoiseEstimate("white", none, 0.0, 0.0, none, none, empty[:, 0], empty[:, 0], empty)
     fine, uncertainty = fine_noise(blocks)
@@ -140,6 +141,13 @@ def measure_noise(
         found.levels,
         scale**2 * found.variances,
     )
+
+
+def _require_unclipped(channels: np.ndarray) -> None:
+    """Refuse an image of which most is at the ends of its range, which tell nothing of noise."""
+    low, high = channels.min(), channels.max()
+    if low < high and np.mean((channels == low) | (channels == high)) > 0.5:
+        raise ValueError("Most pixels are clipped at the ends of the range: give sigma.")
 
 
 def _with_empty_channels(found: NoiseEstimate, empty: np.ndarray, units: Units) -> NoiseEstimate:

@@ -24,6 +24,7 @@ from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
 _TABLE = 1500
+_MOST_GAIN = 16  # in the largest value of an image
 _FARTHEST_BELOW, _MOST_BELOW = 4, 0.01  # in levels of read noise; share of pixels that may be lower
 _NODES = 401  # of the normal density of the read noise
 
@@ -79,6 +80,8 @@ def plan_photon_noise(
             )
         own_read = sqrt(np.mean(np.square(found.read_noise)))
     else:
+        if gain > _MOST_GAIN * units.largest:
+            raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
         own_gain, own_read = ldexp(gain, units.exponent), 0.0
     if read_noise is not None:
         own_read = ldexp(read_noise, units.exponent)

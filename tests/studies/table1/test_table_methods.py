@@ -8,7 +8,7 @@ import sedil
 from sedil.imaging.quality import image_quality
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.peers import packages
-from sedil_studies.table1 import paper, paper_recipe, report
+from sedil_studies.table1 import paper, paper_recipe, report, study
 from sedil_studies.table1.methods import METHODS, PAPER_RECIPE, Materials, make_methods
 
 SIGMA = 20
@@ -127,3 +127,9 @@ def test_the_recipe_of_the_paper_learns_once(name, noisy, clean, tmp_path, monke
 
 def test_all_methods_of_the_recipe_have_a_label():
     assert all(report.label(name) != name for name in PAPER_RECIPE)
+
+
+def test_a_method_of_the_other_recipe_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "read_images", lambda data, names: {})
+    with pytest.raises(ValueError, match=r"The recipe paper has no method bm3d: choose among unstructured, "):
+        study.reproduce(None, tmp_path, methods=["bm3d"], recipe="paper")
