@@ -77,12 +77,12 @@ def namespace(array: Array) -> Any:
     NumPy follows the standard itself: small arrays, such as factors, ask for it thousands of times a second,
     and to search among all libraries would take longer than to work on them.
     """
-    return np if type(array) is np.ndarray else array_namespace(array)
+    return np if isinstance(array, np.ndarray) else array_namespace(array)
 
 
 def is_same_kind(array: Array, other: Array) -> bool:
     """Whether two arrays are of one library and on one device."""
-    return array_namespace(array) is array_namespace(other) and array.device == other.device
+    return namespace(array) is namespace(other) and array.device == other.device
 
 
 def inner_product(left: Array, right: Array) -> float:
@@ -98,13 +98,13 @@ def is_on_processor(array: Array) -> bool:
 
 def pack(samples: AnyArray) -> AnyArray:
     """Move the samples from the first axis to the last, contiguously: ``(n, ...) -> (..., n)``."""
-    xp = array_namespace(samples)
+    xp = namespace(samples)
     return contiguous(xp.moveaxis(samples, 0, -1))
 
 
 def unpack(packed: AnyArray) -> AnyArray:
     """Inverse of `pack`: ``(..., n) -> (n, ...)``."""
-    xp = array_namespace(packed)
+    xp = namespace(packed)
     return contiguous(xp.moveaxis(packed, -1, 0))
 
 
@@ -119,7 +119,7 @@ def to_numpy(array: Array) -> np.ndarray:
 
 def in_precision(array: AnyArray, dtype: Precision) -> AnyArray:
     """The array in "float32" or "float64", of its own library and device; copied only if it differs."""
-    xp = array_namespace(array)
+    xp = namespace(array)
     return xp.astype(array, getattr(xp, dtype), copy=False)
 
 
@@ -130,19 +130,19 @@ def detached(array: AnyArray) -> AnyArray:
 
 def contiguous(array: AnyArray) -> AnyArray:
     """The array in row-major memory."""
-    xp = array_namespace(array)
+    xp = namespace(array)
     # Flattening is the standard's one way to ask for row-major memory.
     return xp.reshape(xp.reshape(array, (-1,)), array.shape)
 
 
 def zeros_of(array: AnyArray) -> AnyArray:
     """Zeros of the shape and kind of an array, in row-major memory whatever its own is."""
-    return array_namespace(array).zeros(tuple(array.shape), dtype=array.dtype, device=device_of(array))
+    return namespace(array).zeros(tuple(array.shape), dtype=array.dtype, device=device_of(array))
 
 
 def variance(array: Array) -> float:
     """Mean squared distance from the mean, summed in float64."""
-    xp = array_namespace(array)
+    xp = namespace(array)
     count = prod(array.shape)
     mean = xp.sum(array, dtype=xp.float64) / count
     distance = xp.astype(array, xp.float64) - mean
@@ -151,7 +151,7 @@ def variance(array: Array) -> float:
 
 def add_at(target: Array, index: Array, values: Array) -> None:
     """Add values to the entries of a contiguous array with these flat indices, which may occur many times."""
-    xp = array_namespace(target)
+    xp = namespace(target)
     flat = xp.reshape(target, (-1,), copy=False)
     if is_torch_array(target):
         flat.index_add_(0, index, values)
@@ -164,7 +164,7 @@ def window_sums(array: AnyArray, window: Sequence[int], *, forwards: bool) -> An
 
     One is the adjoint of the other. What lies outside of the array counts nothing.
     """
-    xp = array_namespace(array)
+    xp = namespace(array)
     for axis, length in enumerate(window):
         along = xp.moveaxis(array, axis, 0)
         sums = xp.asarray(along, copy=True)
@@ -197,18 +197,18 @@ def times_power_of_two(array: AnyArray, exponent: int) -> AnyArray:
 
 def largest_size(array: Array) -> float:
     """The largest absolute value; zero if there is none."""
-    xp = array_namespace(array)
+    xp = namespace(array)
     return max(float(xp.max(array)), -float(xp.min(array))) if prod(array.shape) else 0.0
 
 
 def largest_sizes(array: AnyArray, axis: int | tuple[int, ...]) -> AnyArray:
     """The largest absolute value along axes, which stay as ones of length 1; 1 where all is zero."""
-    xp = array_namespace(array)
+    xp = namespace(array)
     sizes = xp.max(xp.abs(array), axis=axis, keepdims=True)
     return xp.where(sizes > 0, sizes, xp.ones_like(sizes))
 
 
 def are_workable(sizes: Array) -> bool:
     """Whether numbers of all these sizes can be squared and added in float32."""
-    xp = array_namespace(sizes)
+    xp = namespace(sizes)
     return not exponent_to_work_in(float(xp.min(sizes))) and not exponent_to_work_in(float(xp.max(sizes)))

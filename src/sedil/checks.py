@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj, is_numpy_array
 from array_api_compat import device as device_of
+from array_api_compat import is_array_api_obj, is_numpy_array
 
-from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind
+from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind, namespace
 from sedil.choices import Precision
 from sedil.errors import kind_of
 from sedil.memory import usable_memory
@@ -38,7 +38,7 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
     """
     require_unmasked(values, name)
     array: Any = in_native_order(detached(as_plain_array(values, name)))
-    xp = array_namespace(array)
+    xp = namespace(array)
     if array.dtype in (xp.float32, xp.float64):
         return array
     if xp.isdtype(array.dtype, "complex floating"):
@@ -115,7 +115,7 @@ def _require_float32_range(array: Array, name: str) -> None:
     """Refuse numbers whose squares float32 cannot hold: results would be infinite, or zero without a word."""
     if prod(array.shape) == 0:
         return
-    xp, limits = array_namespace(array), np.finfo(np.float32)
+    xp, limits = namespace(array), np.finfo(np.float32)
     largest = max(float(xp.max(array)), -float(xp.min(array)))
     is_large, is_small = (
         largest > float(limits.max) ** 0.5,
@@ -131,7 +131,7 @@ def _require_float32_range(array: Array, name: str) -> None:
 def floating_dtype(values: Any) -> Precision:
     """The precision in which results for these values come back: theirs, and float32 for whole numbers."""
     array = values if is_array_api_obj(values) and not is_numpy_array(values) else np.asarray(values)
-    xp = array_namespace(array)
+    xp = namespace(array)
     is_wide = xp.isdtype(array.dtype, "real floating") and xp.finfo(array.dtype).bits > 32
     return "float64" if is_wide else "float32"
 
@@ -141,7 +141,7 @@ def is_finite(array: Array) -> bool:
 
     NaN is the least and the greatest of its array, so that no array of flags is needed.
     """
-    xp = array_namespace(array)
+    xp = namespace(array)
     return prod(array.shape) == 0 or bool(xp.isfinite(xp.min(array)) & xp.isfinite(xp.max(array)))
 
 
@@ -149,7 +149,7 @@ def require_finite(array: Array, name: str) -> None:
     """Refuse NaN and infinity, and say how many there are and where the first one is."""
     if is_finite(array):
         return
-    xp = array_namespace(array)
+    xp = namespace(array)
     bad = ~xp.isfinite(array)
     count = int(xp.sum(xp.astype(bad, xp.int64)))
     first = int(xp.argmax(xp.astype(xp.reshape(bad, (-1,)), xp.int8)))
@@ -373,12 +373,12 @@ def require_mask(mask: Any, like: AnyArray, *other_shapes: tuple[int, ...], name
             mask = np.asarray(mask)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{name} must be one rectangular array of True and False: {error}") from None
-    if mask.dtype != array_namespace(mask).bool:
+    if mask.dtype != namespace(mask).bool:
         raise TypeError(
             f"{name} must be boolean, True where data is missing, got dtype {mask.dtype}: use {name} != 0."
         )
     if not is_array:
-        mask = array_namespace(like).asarray(mask, device=device_of(like))
+        mask = namespace(like).asarray(mask, device=device_of(like))
     require_same_library(mask, like, name, "the data", "those of the data")
     allowed = [tuple(like.shape), *other_shapes]
     if tuple(mask.shape) not in allowed:
@@ -426,7 +426,7 @@ def as_image(image: AnyArray, channel_axis: int | None) -> AnyArray:
     if not isinstance(image, np.ndarray) and not is_array_api_obj(image):
         raise TypeError(f"image must be a NumPy array or a tensor, got {short(image)}.")
     image = in_native_order(as_plain_array(image, "image"))
-    if not array_namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
+    if not namespace(image).isdtype(image.dtype, ("bool", "integral", "real floating")):
         raise TypeError(f"image must hold real numbers, got dtype {image.dtype}.")
     shape = tuple(image.shape)
     if 0 in shape:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks, mosaic, objective, spheres
@@ -25,6 +24,7 @@ from sedil.arrays import (
     Array,
     are_workable,
     largest_sizes,
+    namespace,
     pack,
     to_numpy,
     unpack,
@@ -120,12 +120,12 @@ class SeparableDictionary:
     def atoms(self) -> Any:
         """All atoms as blocks, shape ``(prod(n_atoms), *patch_shape)``; the last axis varies fastest."""
         matrix = self.as_matrix()
-        xp = array_namespace(matrix)
+        xp = namespace(matrix)
         return xp.reshape(xp.matrix_transpose(matrix), (-1, *self.patch_shape))
 
     def apply(self, function: Callable[..., Any], samples: AnyArray) -> AnyArray:
         """``function(factors, packed)`` over all leading axes of `samples` at once."""
-        xp = array_namespace(samples)
+        xp = namespace(samples)
         leading = samples.shape[: samples.ndim - len(self.factors)]
         stack = xp.reshape(samples, (prod(leading), *samples.shape[len(leading) :]))
         result = unpack(function(self.factors, pack(stack)))
@@ -146,7 +146,7 @@ class SeparableDictionary:
         checks.require_same_library(values, self.factors[0], name, "the dictionary")
         if values.dtype != self.factors[0].dtype:
             with np.errstate(over="ignore", under="ignore"):  # what is too large is infinite then
-                values = array_namespace(values).astype(values, self.factors[0].dtype)
+                values = namespace(values).astype(values, self.factors[0].dtype)
         return values
 
     # Coherence -----------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ class SeparableDictionary:
     def like(self, array: Array) -> SeparableDictionary:
         """The same dictionary in the array library, precision and device of `array`."""
         checks.require_array(array)
-        xp = array_namespace(array)
+        xp = namespace(array)
         floating = array.dtype if array.dtype in (xp.float32, xp.float64) else xp.float64
         factors = [
             xp.asarray(to_numpy(factor), dtype=floating, device=device_of(array)) for factor in self.factors
@@ -319,7 +319,7 @@ def _checked_factors(factors: Sequence[Array], normalize: bool) -> tuple[Array, 
             checks.require_same_library(factor, checked[0], f"factors[{k}]", "factors[0]")
             if factor.dtype != checked[0].dtype:
                 raise TypeError(f"factors[{k}] is {factor.dtype}, but factors[0] is {checked[0].dtype}.")
-        factor = array_namespace(factor).asarray(factor, copy=True)
+        factor = namespace(factor).asarray(factor, copy=True)
         factor = _normalized(factor) if normalize else factor
         violation = spheres.explain_violation(factor, _TOLERANCE)
         if violation:
@@ -336,7 +336,7 @@ def _normalized(factor: AnyArray) -> AnyArray:
 
 
 def _kronecker(left: AnyArray, right: Array) -> AnyArray:
-    xp = array_namespace(left)
+    xp = namespace(left)
     blocks = left[:, None, :, None] * right[None, :, None, :]
     return xp.reshape(blocks, (left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]))
 

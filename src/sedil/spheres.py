@@ -109,4 +109,4 @@ def _column_norms(matrix: AnyArray) -> AnyArray:
 def _nonzero(speed: AnyArray) -> AnyArray:
     """`speed` with ones in place of zeros: Eq. (25) and (28) leave a resting column where it is."""
     xp = namespace(speed)
-    return xp.where(speed > 0, speed, xp.ones_like(speed))
+    return xp.where(speed > 0, speed, 1.0)

@@ -19,10 +19,9 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
+from sedil.arrays import AnyArray, Array, namespace, pack, to_numpy, unpack
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 from sedil.engines.portable.l1 import dot, ratio
@@ -107,7 +106,7 @@ def conditional_mean(
     -------
     array of shape (n, *patch_shape)
     """
-    xp = array_namespace(rest)
+    xp = namespace(rest)
     components = xp.reshape(prior.components, (-1, prod(prior.mean.shape))).T
     variances = prior.variances[..., None]
     mask = pack(xp.broadcast_to(known, rest.shape))
@@ -132,7 +131,7 @@ class _Preconditioner:
     """``(M V V^T M + floor)^-1`` on the known entries, by Woodbury's identity."""
 
     def __init__(self, components: Array, known: Array, mask: Array, floor: float) -> None:
-        xp = array_namespace(components)
+        xp = namespace(components)
         self._components, self._mask, self._floor = components, mask, floor
         rows = (known[k, ...] for k in range(known.shape[0]))
         grams = [to_numpy((components * row[:, None]).T @ components).astype(np.float64) for row in rows]
@@ -140,7 +139,7 @@ class _Preconditioner:
         self._gains = xp.asarray(inverses, dtype=components.dtype, device=device_of(components))
 
     def __call__(self, residual: Array) -> Array:
-        xp = array_namespace(residual)
+        xp = namespace(residual)
         projections = self._components.T @ xp.reshape(residual, (-1, residual.shape[-1]))
         if self._gains.shape[0] == 1:
             explained = self._gains[0, ...] @ projections
@@ -154,7 +153,7 @@ def _conjugate_gradients(
     system: Operator, precondition: Operator, right: AnyArray, effort: Effort
 ) -> AnyArray:
     """Solve ``system(x) = right`` for each sample on its own; packed. Samples that are done rest."""
-    xp = array_namespace(right)
+    xp = namespace(right)
     solution, residual = xp.zeros_like(right), right
     direction = xp.zeros_like(right)
     slope = xp.ones_like(dot(right, right))

@@ -8,7 +8,6 @@ from typing import Any, get_args
 from warnings import warn
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from sedil import checks
 from sedil.arrays import (
@@ -18,6 +17,7 @@ from sedil.arrays import (
     in_precision,
     is_same_kind,
     largest_size,
+    namespace,
     times_power_of_two,
 )
 from sedil.choices import CodingMethod, Precision
@@ -134,7 +134,7 @@ def sparse_code(
     checks.require_flag(sparse, "sparse")
     if mask is not None:
         mask = checks.require_mask(mask, samples)
-        xp = array_namespace(samples)
+        xp = namespace(samples)
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
     # A power of two of patches and penalties makes the same power of the codes, to the last digit.
@@ -173,7 +173,7 @@ def sparse_code(
         return codes
     codes = _in_own_units(in_precision(codes, wanted), exponent)
     _require_representable(codes)
-    return array_namespace(codes).reshape(codes, (*leading, *dictionary.n_atoms))
+    return namespace(codes).reshape(codes, (*leading, *dictionary.n_atoms))
 
 
 def _in_own_units(codes: Any, exponent: int) -> Any:
@@ -196,7 +196,7 @@ def _in_kind_of(samples: Array, dictionary: SeparableDictionary) -> SeparableDic
 
 def _stacked(samples: AnyArray, shape: Sequence[int]) -> AnyArray:
     """All leading axes as one, first."""
-    xp = array_namespace(samples)
+    xp = namespace(samples)
     return xp.reshape(samples, (prod(samples.shape[: samples.ndim - len(shape)]), *shape))
 
 
@@ -211,7 +211,7 @@ def _checked_thresholds(
     if weights is None:
         least, thresholds = scaled, scaled
     else:
-        xp = array_namespace(weights)
+        xp = namespace(weights)
         with np.errstate(over="ignore"):
             thresholds = xp.clip(scaled * weights, max=_LARGEST)
         least = float(xp.min(thresholds))
@@ -228,7 +228,7 @@ def _problem(
 ) -> L1Problem:
     known = None
     if mask is not None:
-        known = array_namespace(stack).astype(~_stacked(mask, dictionary.patch_shape), stack.dtype)
+        known = namespace(stack).astype(~_stacked(mask, dictionary.patch_shape), stack.dtype)
     return L1Problem(dictionary.factors, stack, thresholds, known)
 
 
@@ -245,7 +245,7 @@ def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: A
 
     From there the solution is out of reach: float32 no longer sees the patch beside the code.
     """
-    xp = array_namespace(initial)
+    xp = namespace(initial)
     axes = tuple(range(1, initial.ndim))
     with np.errstate(over="ignore", invalid="ignore"):
         synthesize = choose_engine(None, initial, dictionary.n_atoms).synthesize
@@ -260,7 +260,7 @@ def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: A
 
 def _energy(patches: Array) -> Any:
     """Half the squared length of each."""
-    xp = array_namespace(patches)
+    xp = namespace(patches)
     return xp.sum(xp.astype(patches, xp.float64) ** 2, axis=tuple(range(1, patches.ndim))) / 2
 
 
@@ -281,7 +281,7 @@ def _choose_solver(solver: Solver | None, engine: Engine, n_atoms: Sequence[int]
 
 def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
     gaps, n_iterations = result.relative_gap, result.n_iterations
-    xp = array_namespace(gaps)
+    xp = namespace(gaps)
     # "not <=" counts gaps that are not numbers, too.
     n_unfinished = int(xp.sum(xp.astype(~(gaps <= tolerance), xp.int64)))
     if n_unfinished:
@@ -318,7 +318,7 @@ def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | N
     if weights is None:
         return None
     weights = dictionary.own_array(weights, "weights")
-    xp = array_namespace(weights)
+    xp = namespace(weights)
     if tuple(weights.shape) != dictionary.n_atoms:
         raise ValueError(f"weights must be of shape {dictionary.n_atoms}, got {tuple(weights.shape)}.")
     checks.require_finite(weights, "weights")

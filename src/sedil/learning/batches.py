@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device_of
+from array_api_compat import is_array_api_obj
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array
+from sedil.arrays import AnyArray, Array, namespace
 from sedil.cluster.stored_arrays import is_stored, open_stored
 from sedil.learning.batch import Batch
 from sedil.learning.chunked_rows import ShelvedRows, is_chunked, row_reader
@@ -120,7 +120,7 @@ class ShuffledRows:
         owner = np.searchsorted(self._ends, rows, side="right")
         starts = np.concatenate([[0], self._ends])
         parts = [_rows_of(pieces[k], rows[owner == k] - starts[k]) for k in np.unique(owner)]
-        return parts[0] if len(parts) == 1 else array_namespace(*parts).concat(parts, axis=0)
+        return parts[0] if len(parts) == 1 else namespace(parts[0]).concat(parts, axis=0)
 
 
 class RegroupedBatches:
@@ -176,7 +176,7 @@ def _require_same_shape(array: Array, earlier: Array | None, number: int) -> Non
 
 
 def _joined(arrays: Sequence[Array]) -> Array:
-    return arrays[0] if len(arrays) == 1 else array_namespace(*arrays).concat(arrays, axis=0)
+    return arrays[0] if len(arrays) == 1 else namespace(arrays[0]).concat(arrays, axis=0)
 
 
 def _pieces(data: Any, name: str) -> list[Array] | None:
@@ -245,5 +245,5 @@ def _rows_of(piece: Array, rows: np.ndarray) -> Array:
     """A copy of some rows; of a mapped file only these are read."""
     if isinstance(piece, np.ndarray):
         return np.asarray(piece[rows])
-    xp = array_namespace(piece)
+    xp = namespace(piece)
     return xp.take(piece, xp.asarray(rows, device=device_of(piece)), axis=0)

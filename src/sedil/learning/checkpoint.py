@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 from warnings import warn
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import checks, spheres
-from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.arrays import AnyArray, Array, namespace, to_numpy
 from sedil.errors import DictionaryFileError, kind_of
 from sedil.files import archive_kind, read_archive, require_writable, write_archive
 from sedil.learning.result import History, Record
@@ -93,10 +92,10 @@ class Checkpoint(NamedTuple):
             raise DictionaryFileError(f"{name} has shape {tuple(found.shape)}, not {shape}.")
         if not np.isdtype(found.dtype, "real floating") or not checks.is_finite(found):
             raise DictionaryFileError(f"{name} must hold finite numbers.")
-        largest = _SHARE_OF_RANGE * sqrt(array_namespace(like).finfo(like.dtype).max)
+        largest = _SHARE_OF_RANGE * sqrt(namespace(like).finfo(like.dtype).max)
         if np.abs(np.asarray(found)).max(initial=0) > largest:
             raise DictionaryFileError(f"{name} holds numbers beyond {largest:.0e}.")
-        xp, plain = array_namespace(like), np.array(found, order="C")  # a file may have it in another order
+        xp, plain = namespace(like), np.array(found, order="C")  # a file may have it in another order
         return xp.asarray(plain, dtype=like.dtype, device=device_of(like), copy=True)
 
     def factor(self, name: str, shape: tuple[int, ...], like: AnyArray) -> AnyArray:

@@ -22,9 +22,7 @@ from math import log1p, prod, sqrt
 from sys import float_info
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
-from sedil.arrays import Array
+from sedil.arrays import Array, namespace
 from sedil.checks import atom_counts, require_affordable, require_choice, require_count, require_positive
 from sedil.choices import MetricName, PresetName
 from sedil.engines.contract import Effort
@@ -197,7 +195,7 @@ def smallest_coefficient(weights: Weights) -> float:
 
 def mean_energy(patches: Array) -> float:
     """Mean squared length of a patch; an error if every patch is zero."""
-    xp = array_namespace(patches)
+    xp = namespace(patches)
     largest = float(xp.max(xp.abs(patches)))
     if largest == 0:
         raise ValueError("Every patch is zero: there is nothing to learn from.")

@@ -8,12 +8,11 @@ from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil import spheres
 from sedil.analytic import odct_factor
-from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.arrays import AnyArray, Array, namespace, to_numpy
 from sedil.checks import as_generator
 from sedil.choices import StartName
 from sedil.dictionary import SeparableDictionary
@@ -42,7 +41,7 @@ def data_atoms(patches: Array, axis: int, count: int, rng: np.random.Generator) 
     Where the data has too few different fibres, random atoms fill up.
     """
     chosen = rng.choice(patches.shape[0], size=min(patches.shape[0], _CANDIDATES), replace=False)
-    xp = array_namespace(patches)
+    xp = namespace(patches)
     sample = xp.take(patches, xp.asarray(np.sort(chosen), device=device_of(patches)), axis=0)
     fibres = np.moveaxis(to_numpy(sample).astype(np.float64), axis + 1, 0).reshape(sample.shape[axis + 1], -1)
     fibres = fibres[:, rng.permutation(fibres.shape[1])]

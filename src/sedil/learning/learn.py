@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 import sedil
 from sedil import checks
-from sedil.arrays import Array, in_precision
+from sedil.arrays import Array, in_precision, namespace
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.cluster.dask_arrays import in_memory
 from sedil.engines import EngineName, choose_engine
@@ -206,5 +205,5 @@ def _codes_in(dtype: Precision, codes: Array) -> Array:
         narrowed = in_precision(codes, dtype)
     if narrowed.dtype == codes.dtype:
         return codes
-    xp = array_namespace(narrowed)
+    xp = namespace(narrowed)
     return narrowed if bool(xp.all(xp.isfinite(narrowed))) else codes

@@ -23,10 +23,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from sedil import checks, spheres
-from sedil.arrays import Array, in_precision
+from sedil.arrays import Array, in_precision, namespace
 from sedil.choices import MetricName, Precision, PresetName, StartName
 from sedil.cluster.shards import Workers
 from sedil.dictionary import SeparableDictionary
@@ -63,7 +62,7 @@ class FilledBatch(NamedTuple):
         energy = mean_energy(self.patches)
         if self.mask is None:
             return energy
-        xp = array_namespace(self.mask)
+        xp = namespace(self.mask)
         return energy / (1 - float(xp.mean(xp.astype(self.mask, xp.float64))))
 
 
@@ -234,7 +233,7 @@ class MiniBatchLearner:
                 f"{patch_shape}: all patches must have one shape."
             )
         checks.require_same_library(batch.patches, factors[0], "A batch", "the first one")
-        xp = array_namespace(batch.patches)
+        xp = namespace(batch.patches)
         return batch._replace(patches=xp.astype(batch.patches, factors[0].dtype, copy=False))
 
     def _descend(self, batch: FilledBatch) -> tuple[Objective, State]:
@@ -279,7 +278,7 @@ class MiniBatchLearner:
 def filled_batch(patches: Array, mask: Array | None, dtype: Precision | None) -> FilledBatch:
     """A batch with zeros in place of missing entries; the mask is None if there are none."""
     patches = checks.as_working_array(nan_for_masked(patches), "patches", dtype)
-    xp = array_namespace(patches)
+    xp = namespace(patches)
     missing = xp.isnan(patches)
     if mask is not None:
         mask = checks.require_mask(mask, patches)

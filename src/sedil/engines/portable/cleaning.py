@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from array_api_compat import array_namespace
-
-from sedil.arrays import Array, is_on_processor, zeros_of
+from sedil.arrays import Array, is_on_processor, namespace, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Cleaning, PursuitCoding
 from sedil.engines.portable import products
 from sedil.engines.portable.l1 import LassoProblem, fista, refit
@@ -23,14 +21,14 @@ def plan_boxes(cleaning: Cleaning, image: Array, max_memory: float, threads: int
     n_threads = threads_beside(image, threads)
     n_atoms = prod(factor.shape[1] for factor in cleaning.factors)
     values_per_patch = _ARRAYS_PER_CODE * n_atoms + 4 * prod(cleaning.grid.patch_shape)
-    bytes_per_patch = array_namespace(image).finfo(image.dtype).bits // 8 * values_per_patch
+    bytes_per_patch = namespace(image).finfo(image.dtype).bits // 8 * values_per_patch
     affordable = int(max_memory / n_threads / bytes_per_patch)
     return BoxPlan(min(affordable, _PATCHES_IN_CACHE) if is_on_processor(image) else affordable, n_threads)
 
 
 def clean_box(cleaning: Cleaning, image: Array, box: Box) -> BoxSums:
     """Weighted sums over the cleaned patches of a box."""
-    xp = array_namespace(image)
+    xp = namespace(image)
     grid = cleaning.grid
     extent, local = grid.extent(box), grid.shifted(box)
     pixels = image[extent]

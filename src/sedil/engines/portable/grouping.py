@@ -7,10 +7,9 @@ from math import prod, sqrt
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, add_at, to_numpy, window_sums, zeros_of
+from sedil.arrays import AnyArray, Array, add_at, namespace, to_numpy, window_sums, zeros_of
 from sedil.engines.contract import BoxPlan, BoxSums, Groups, Shrinkage
 from sedil.engines.threads import threads_beside
 from sedil.match_grid import MatchGrid
@@ -28,13 +27,13 @@ def plan_groups(
     n_threads = threads_beside(image, threads)
     n_entries = image.shape[0] * prod(grid.grid.patch_shape)
     values = _ARRAYS_OF_MATCHING * grid.n_candidates + _ARRAYS_OF_CLEANING * n_members * n_entries
-    bytes_per_patch = array_namespace(image).finfo(image.dtype).bits // 8 * values
+    bytes_per_patch = namespace(image).finfo(image.dtype).bits // 8 * values
     return BoxPlan(max(int(max_memory / n_threads / bytes_per_patch), 1), n_threads)
 
 
 def match_box(grid: MatchGrid, image: Array, n_members: int, box: Box, wanted: Array | None) -> Groups:
     """The nearest candidates of each patch of a box."""
-    xp, device = array_namespace(image), device_of(image)
+    xp, device = namespace(image), device_of(image)
     extent = grid.reach(box)
     corners, begins = grid.flat_indices(box)
     n_patches = len(corners)
@@ -61,7 +60,7 @@ def match_box(grid: MatchGrid, image: Array, n_members: int, box: Box, wanted: A
 
 def _distances(grid: MatchGrid, pixels: Array, corners: np.ndarray, begins: np.ndarray) -> Any:
     """Of all candidates from their patch, (n, n_candidates): summed entry by entry of a patch."""
-    xp, device = array_namespace(pixels), device_of(pixels)
+    xp, device = namespace(pixels), device_of(pixels)
     shape, patch_shape = tuple(pixels.shape[1:]), grid.grid.patch_shape
     around = tuple(length + patch - 1 for length, patch in zip(grid.window, patch_shape, strict=True))
     index = xp.asarray((begins[:, None] + flat_offsets(around, shape)).ravel(), device=device)
@@ -79,7 +78,7 @@ def _distances(grid: MatchGrid, pixels: Array, corners: np.ndarray, begins: np.n
 
 def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkage) -> BoxSums:
     """Sums over the cleaned members of all groups."""
-    xp, device = array_namespace(image), device_of(image)
+    xp, device = namespace(image), device_of(image)
     pixels = image[(slice(None), *groups.extent)]
     n, n_members = groups.members.shape
     offsets = flat_offsets((pixels.shape[0], *groups.patch_shape), tuple(pixels.shape))
@@ -100,7 +99,7 @@ def clean_groups(groups: Groups, image: Array, noise: Array, shrinkage: Shrinkag
 
 def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
     """Groups (n, members, channels, entries) without what noise of this variance, (n,), explains."""
-    xp = array_namespace(groups)
+    xp = namespace(groups)
     mean = xp.mean(groups, axis=1, keepdims=True)
     rows = xp.reshape(groups - mean, (*groups.shape[:2], -1))
     n_members, n_entries = rows.shape[1:]
@@ -124,7 +123,7 @@ def shrink(groups: AnyArray, variance: Array, shrinkage: Shrinkage) -> AnyArray:
 
 def _shrink_mean(mean: Array, n_members: int, variance: Array, shrinkage: Shrinkage) -> Any:
     """Mean members (n, 1, channels, entries), less of what they hold beside the mean of each channel."""
-    xp = array_namespace(mean)
+    xp = namespace(mean)
     level = xp.mean(mean, axis=3, keepdims=True)
     beside = mean - level
     energy = n_members * xp.sum(beside**2, axis=(1, 2, 3))
@@ -140,6 +139,6 @@ def _least_threshold(energies: Array) -> Any:
 
     A lower one is raised to it, and what is removed is lowered as much.
     """
-    xp = array_namespace(energies)
+    xp = namespace(energies)
     limits = xp.finfo(energies.dtype)
     return xp.clip(PRECISION * limits.eps * energies, min=limits.smallest_normal**0.5)

@@ -19,10 +19,9 @@ from math import prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, to_numpy
+from sedil.arrays import AnyArray, Array, namespace, to_numpy
 from sedil.engines.contract import Effort
 from sedil.engines.portable import products
 
@@ -91,7 +90,7 @@ class LassoProblem:
 
         The dual point is the residual, scaled until no atom correlates with it by more than its threshold.
         """
-        xp = array_namespace(codes)
+        xp = namespace(codes)
         residual = self.residual(codes)
         excess = _per_sample(xp.max, xp.abs(self.correlations(residual)) / self.thresholds)
         scale = 1 / xp.maximum(excess, xp.ones_like(excess))
@@ -104,7 +103,7 @@ class LassoProblem:
 
     def take(self, where: Array) -> LassoProblem:
         """The problem for some of the samples."""
-        xp = array_namespace(self.patches)
+        xp = namespace(self.patches)
         known = None if self.known is None else xp.take(self.known, where, axis=-1)
         return LassoProblem(self.factors, xp.take(self.patches, where, axis=-1), self.thresholds, known)
 
@@ -129,7 +128,7 @@ def iterate(
     Samples that are done leave, so that each ends at its own time whatever the others do. The gap
     returned is that of the returned codes.
     """
-    xp = array_namespace(problem.patches)
+    xp = namespace(problem.patches)
     index = xp.arange(problem.n_samples, device=device_of(problem.patches))
     finished: list[tuple[Array, Array, Array]] = []
     tolerance, max_iterations = effort.tolerance, effort.max_iterations
@@ -153,7 +152,7 @@ def iterate(
 
 def soft_threshold(values: AnyArray, threshold: Any) -> AnyArray:
     """Shrink towards zero by `threshold`: the proximal map of the l1 norm."""
-    xp = array_namespace(values)
+    xp = namespace(values)
     zero = xp.zeros_like(values)
     return xp.maximum(values - threshold, zero) + xp.minimum(values + threshold, zero)
 
@@ -169,7 +168,7 @@ def squared_norm(factors: Sequence[Array]) -> float:
 
 def dot(left: AnyArray, right: Array) -> AnyArray:
     """Inner product of each sample."""
-    return _per_sample(array_namespace(left).sum, left * right)
+    return _per_sample(namespace(left).sum, left * right)
 
 
 def _per_sample(reduction: Callable[..., Any], array: AnyArray) -> AnyArray:
@@ -189,7 +188,7 @@ def fista(
     is solved with. The momentum of a sample starts anew when it points uphill (O'Donoghue and Candes,
     2015), for which it is tested in every second iteration: results/restart.csv shows that this is enough.
     """
-    xp = array_namespace(problem.patches)
+    xp = namespace(problem.patches)
     size = 1 / squared_norm(problem.factors)
     iterations = count(1)
 
@@ -233,7 +232,7 @@ def admm(problem: LassoProblem, effort: Effort, initial: Array | None = None) ->
         new = soft_threshold(mixed + dual, problem.thresholds / STRENGTH)
         return new, dual + mixed - new, target
 
-    xp = array_namespace(problem.patches)
+    xp = namespace(problem.patches)
     target = problem.correlations(problem.patches)
     first = xp.zeros_like(target) if initial is None else initial
     state = (first, xp.zeros_like(target), target)
@@ -242,7 +241,7 @@ def admm(problem: LassoProblem, effort: Effort, initial: Array | None = None) ->
 
 def _eigendecompositions(factors: Sequence[Array]) -> tuple[list[Array], Array]:
     """Rotations U_k and the product of the eigenvalues, shape (*n_atoms, 1), in the factors' library."""
-    xp, like = array_namespace(factors[0]), factors[0]
+    xp, like = namespace(factors[0]), factors[0]
     values, rotations = [], []
     for factor in factors:
         matrix = to_numpy(factor).astype(np.float64)
@@ -259,7 +258,7 @@ def refit(problem: LassoProblem, codes: Array, max_iterations: int) -> Array:
     Conjugate gradients on the normal equations, started at `codes`; the other entries stay zero. A few
     iterations do, as the supports are small.
     """
-    xp = array_namespace(codes)
+    xp = namespace(codes)
     support = xp.astype(codes != 0, codes.dtype)
     slope = problem.correlations(problem.residual(codes)) * support
     direction, squared = slope, dot(slope, slope)
@@ -283,6 +282,6 @@ def refit(problem: LassoProblem, codes: Array, max_iterations: int) -> Array:
 
 def ratio(numerator: AnyArray, denominator: Array, where: Array) -> AnyArray:
     """Quotient of the samples `where` it is wanted, 0 of the others."""
-    xp = array_namespace(numerator)
+    xp = namespace(numerator)
     safe = xp.where(where, denominator, xp.ones_like(denominator))
     return xp.where(where, numerator / safe, xp.zeros_like(numerator))

@@ -16,10 +16,9 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
-from sedil.arrays import AnyArray, Array, pack, to_numpy, unpack
+from sedil.arrays import AnyArray, Array, namespace, pack, to_numpy, unpack
 from sedil.engines.contract import PursuitCoding
 from sedil.engines.portable import products
 
@@ -34,7 +33,7 @@ def pursuit(factors: Sequence[Array], patches: AnyArray, coding: PursuitCoding) 
     -------
     array of shape (*n_atoms, n), packed
     """
-    xp = array_namespace(patches)
+    xp = namespace(patches)
     counts = tuple(factor.shape[1] for factor in factors)
     max_error, max_atoms = coding.max_error, min(coding.max_atoms, prod(counts))
     grams = [xp.matmul(factor.T, factor) for factor in factors]
@@ -63,7 +62,7 @@ def pursuit(factors: Sequence[Array], patches: AnyArray, coding: PursuitCoding) 
 
 def _most_correlated(correlations: AnyArray, chosen: Array) -> AnyArray:
     """The best atom of each patch that is not chosen yet, shape (n, 1)."""
-    xp = array_namespace(correlations)
+    xp = namespace(correlations)
     sizes = xp.abs(correlations)
     if chosen.shape[1]:
         # A chosen atom is orthogonal to the residual up to rounding; it must not come twice.
@@ -84,7 +83,7 @@ def _axis_indices(chosen: AnyArray, counts: Sequence[int]) -> list[AnyArray]:
 
 def _gram_of(grams: Sequence[Array], chosen: AnyArray, counts: Sequence[int]) -> AnyArray:
     """Inner products of the chosen atoms, shape (n, t, t)."""
-    xp = array_namespace(chosen)
+    xp = namespace(chosen)
     product: Any = 1.0
     for gram, index in zip(grams, _axis_indices(chosen, counts), strict=True):
         flat = index[:, :, None] * gram.shape[1] + index[:, None, :]
@@ -97,7 +96,7 @@ def _gram_product(
     grams: Sequence[Array], chosen: AnyArray, coefficients: Array, counts: Sequence[int]
 ) -> AnyArray:
     """Correlations of all atoms with ``D x``, shape (n, prod(counts)): sums of outer products."""
-    xp = array_namespace(coefficients)
+    xp = namespace(coefficients)
     n, t = chosen.shape
     *leading, last = [
         xp.reshape(xp.take(gram, xp.reshape(index, (-1,)), axis=0), (n, t, gram.shape[1]))
@@ -112,14 +111,14 @@ def _gram_product(
 
 def _solve(gram: AnyArray, right: Array) -> AnyArray:
     """Least-squares coefficients; a trace of ridge keeps nearly parallel atoms solvable."""
-    xp = array_namespace(gram)
+    xp = namespace(gram)
     ridge = 10 * xp.finfo(gram.dtype).eps
     identity = xp.eye(gram.shape[-1], dtype=gram.dtype, device=device_of(gram))
     return xp.linalg.solve(gram + ridge * identity, right[:, :, None])[:, :, 0]
 
 
 def _take_along(values: AnyArray, indices: Array) -> AnyArray:
-    xp = array_namespace(values)
+    xp = namespace(values)
     rows = xp.arange(values.shape[0], dtype=indices.dtype, device=device_of(values))
     flat = xp.reshape(rows[:, None] * values.shape[1] + indices, (-1,))
     return xp.reshape(xp.take(xp.reshape(values, (-1,)), flat), indices.shape)
@@ -133,5 +132,5 @@ def _scatter(
     for rows, chosen, coefficients in finished:
         columns = to_numpy(chosen)
         codes[to_numpy(rows)[:, None], columns] = to_numpy(coefficients)
-    xp = array_namespace(like)
+    xp = namespace(like)
     return pack(xp.asarray(codes.reshape(n, *counts), device=device_of(like)))

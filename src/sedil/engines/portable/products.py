@@ -13,9 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from array_api_compat import array_namespace
-
-from sedil.arrays import AnyArray, Array
+from sedil.arrays import AnyArray, Array, namespace
 
 
 def synthesize(factors: Sequence[Array], codes: AnyArray) -> AnyArray:
@@ -44,7 +42,7 @@ def factor_gradients(factors: Sequence[Array], codes: Array, residual: AnyArray)
 
 
 def _multiply_axis(matrix: Array, packed: AnyArray, axis: int) -> AnyArray:
-    xp = array_namespace(packed)
+    xp = namespace(packed)
     before, after = packed.shape[:axis], packed.shape[axis + 1 :]
     stack = xp.reshape(packed, (prod(before), packed.shape[axis], prod(after)))
     return xp.reshape(xp.matmul(matrix, stack), (*before, matrix.shape[0], *after))
@@ -59,7 +57,7 @@ def _multiply_other_axes(factors: Sequence[Array], codes: AnyArray, skipped: int
 
 def _contract_all_axes_but(axis: int, left: AnyArray, right: Array) -> AnyArray:
     """Matrix ``M[i, j]`` = sum over all other axes of ``left[.., i, ..] * right[.., j, ..]``."""
-    xp = array_namespace(left)
+    xp = namespace(left)
     before, after = prod(left.shape[:axis]), prod(left.shape[axis + 1 :])
     left = xp.reshape(left, (before, left.shape[axis], after))
     right = xp.reshape(right, (before, right.shape[axis], after))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from array_api_compat import array_namespace
-
 from sedil.arrays import AnyArray, Array, inner_product, namespace, pack, unpack
 from sedil.engines.contract import CodesGradient, Effort, LogPenalty, Trial
 from sedil.engines.portable import products
@@ -22,7 +20,7 @@ class PortableTrainingSet:
     def __init__(self, patches: Array, mask: Array | None = None) -> None:
         self.n_samples = patches.shape[0]
         self._patches = pack(patches)
-        self._known = None if mask is None else pack(array_namespace(patches).astype(~mask, patches.dtype))
+        self._known = None if mask is None else pack(namespace(patches).astype(~mask, patches.dtype))
 
     def codes_shape(self, n_atoms: Sequence[int]) -> tuple[int, ...]:
         """Packed: samples last."""
