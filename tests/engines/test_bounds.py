@@ -38,8 +38,8 @@ def test_every_kernel_says_what_it_takes():
         assert kernel.entrance is not None, kernel.py_func.__name__
 
 
-def refit_arguments(n_atoms=5, **changes):
-    operator = Operator.create([unit_columns((3, n_atoms), np.random.default_rng(0))])
+def refit_arguments(**changes):
+    operator = Operator.create([unit_columns((3, 5), np.random.default_rng(0))])
     arrays = {"patches": np.ones((4, 3), np.float32), "known": np.ones((4, 3), np.float32)}
     arrays |= {"codes": np.ones((4, 5), np.float32)} | changes
     return operator, Support.create(operator), *arrays.values(), 2
@@ -55,13 +55,20 @@ def refit_arguments(n_atoms=5, **changes):
         ({"codes": np.ones(4, np.float32)}, r"got float32 of shape \(4,\)"),
         ({"patches": np.ones((4, 2), np.float32)}, r"refit_codes takes patches .* entries = 3"),
         ({"known": np.ones((3, 3), np.float32)}, r"known .* shape \(n_or_none = 4, entries = 3\)"),
-        ({"n_atoms": 6}, r"codes .* shape \(n = 4, atoms = 6\), .* shape \(4, 5\)"),
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(changes, message):
     refit_codes(*refit_arguments())  # that these have passed must not let others in
     with pytest.raises(RuntimeError, match=f"{message}.*: this is a mistake in sedil, please report it"):
         refit_codes(*refit_arguments(**changes))
+
+
+def test_arrays_that_fit_another_dictionary_are_refused():
+    operator, *arrays = refit_arguments()
+    refit_codes(operator, *arrays)
+    larger = Operator.create([unit_columns((3, 6), np.random.default_rng(0))])
+    with pytest.raises(RuntimeError, match=r"atoms = 6\), and got float32 of shape \(4, 5\)"):
+        refit_codes(larger, *arrays)
 
 
 def test_arrays_that_fit_are_taken():
