@@ -67,7 +67,7 @@ def test_arrays_that_fit_another_dictionary_are_refused():
     operator, *arrays = refit_arguments()
     refit_codes(operator, *arrays)
     larger = Operator.create([unit_columns((3, 6), np.random.default_rng(0))])
-    with pytest.raises(RuntimeError, match=r"atoms = 6\), and got float32 of shape \(4, 5\)"):
+    with pytest.raises(RuntimeError, match=r"atoms = 6\), and got int64 of shape \(5,\)"):
         refit_codes(larger, *arrays)
 
 
