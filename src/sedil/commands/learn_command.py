@@ -40,7 +40,11 @@ def _patch_sides(text: str) -> tuple[int, ...]:
 def learn(
     images: Annotated[
         list[Path],
-        typer.Argument(help="Images, volumes, or folders of them.", metavar="IMAGES", readable=False),
+        typer.Argument(
+            help="Images, volumes, or folders of them; with --minibatch a Zarr store or an HDF5 file too.",
+            metavar="IMAGES",
+            readable=False,
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the dictionary is saved (.npz).")],
     patch: Annotated[
@@ -105,12 +109,11 @@ def learn(
     is smaller than a patch, is named and left out.
     """
     from sedil import mosaic
-    from sedil.image_files.image_search import find_training_files
     from sedil.learning.defaults import choose_atoms
 
     with clear_errors():
         _require_options_of_one_kind(minibatch, iterations=iterations, batch_size=batch_size, epochs=epochs)
-        files = find_training_files(images, len(patch))
+        files = _training_files(images, len(patch), minibatch)
         output, picture = _output_paths(output, picture, files, force)
         if checkpoint is not None:
             _require_own_path(checkpoint, (output, picture), files)
@@ -141,6 +144,21 @@ def learn(
         training.failures.raise_if_any()
 
 
+def _training_files(images: Sequence[Path], n_axes: int, minibatch: bool) -> list[Path]:
+    """All files that are meant; a store of chunks goes alone."""
+    from sedil.cluster.stored_arrays import is_stored
+    from sedil.image_files.image_search import find_training_files
+
+    stored = [path for path in images if is_stored(path)]
+    if not stored:
+        return find_training_files(images, n_axes)
+    if not minibatch:
+        raise ValueError(f"{stored[0]} is read in parts: add --minibatch.")
+    if len(images) > 1:
+        raise ValueError(f"{stored[0]} is learned from alone: leave the other images out.")
+    return stored
+
+
 class _TrainingFiles:
     """Files to learn from; those that fail are named and left out, unless there is but one."""
 
@@ -155,17 +173,18 @@ class _TrainingFiles:
 
     def stream(self, n_patches: int) -> Any:
         """Patches, read from the files while they are learned from."""
+        images = self._files[0] if len(self._files) == 1 else self._files
         return sedil.stream_patches(
-            self._files, self._patch, n_patches, self._seed, flatten=self._flatten, on_error=self._skip
+            images, self._patch, n_patches, self._seed, flatten=self._flatten, on_error=self._skip
         )
 
     def sample(self, n_patches: int) -> np.ndarray:
         """Patches of all files at once, without the flat ones; says how many of either there are."""
         from sedil.dictionary import format_shape
-        from sedil.imaging.patch_stream import read_training_images
+        from sedil.imaging.training_images import ImageFiles
 
         console.print(f"reading {counted(len(self._files), 'image')}")
-        images = list(read_training_images(self._files, self._patch, self._skip))
+        images = list(ImageFiles(self._files, self._patch, self._skip).read(range(len(self._files))))
         samples = sedil.sample_patches(images, self._patch, n_patches, self._seed)
         patches = sedil.normalize_patches(samples)
         dropped = len(samples) - len(patches)
@@ -194,8 +213,9 @@ def _learn_from_stream(
     training: _TrainingFiles, n_patches: int, n_atoms: tuple[int, ...], settings: dict[str, Any]
 ) -> sedil.LearningResult:
     stream = training.stream(n_patches)
+    source = counted(stream.n_images, "image" if stream.files else "block")
     console.print(
-        f"{counted(stream.n_patches, 'patch', 'patches')} from {counted(len(stream.files), 'image')}, "
+        f"{counted(stream.n_patches, 'patch', 'patches')} from {source}, "
         f"read while learning; Ctrl-C stops early and keeps what is learned"
     )
     with bar("learning") as report:

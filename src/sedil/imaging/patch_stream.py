@@ -1,28 +1,27 @@
-"""Training patches from folders of images of any size, without holding all images."""
+"""Training patches from folders of images, or arrays in chunks, of any size, a part at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sedil import checks
-from sedil.errors import EXPECTED
-from sedil.image_files.grey_images import read_grey, read_grey_volume
+from sedil.cluster.stored_arrays import is_stored, open_stored
 from sedil.image_files.image_search import find_training_files
 from sedil.imaging.patches import normalize_patches, sample_patches
+from sedil.imaging.training_images import ArrayBlocks, ImageFiles, OnError, TrainingImages
+from sedil.learning.chunked_rows import is_chunked
 
 # Images that are held together, so that the patches of a batch come from many of them.
 _MOST_IMAGES, _MOST_PIXELS = 16, 2**26
 _MOST_PATCHES = 4096  # drawn at a time
 
-OnError = Callable[[Path, Exception], None]
-
 
 def stream_patches(
-    images: str | Path | Iterable[str | Path],
+    images: str | Path | Iterable[str | Path] | Any,
     patch_shape: int | Sequence[int],
     n_patches: int,
     random_state: int | np.random.Generator | None = None,
@@ -30,15 +29,17 @@ def stream_patches(
     flatten: bool = False,
     on_error: OnError | None = None,
 ) -> PatchStream:
-    """Normalised patches from image files, drawn while they are learned from.
+    """Normalised patches from image files or a large array, drawn while they are learned from.
 
     A few images are held at a time. Each image gives about as many patches as any other.
 
     Parameters
     ----------
-    images : path or paths
-        Image files, or folders of them, searched with their subfolders.
-    patch_shape : two lengths, or three for files of volumes
+    images : path or paths, or array in chunks
+        Image files, or folders of them, searched with their subfolders. Or one array in chunks: of Dask, of
+        Zarr, or the path of a Zarr store or an HDF5 file. Of it some blocks are read, the more the more
+        patches are wanted, and no patch lies across two of them.
+    patch_shape : two lengths, or three for files of volumes; of an array one length for each of its axes
     n_patches : int
         Patches in all; flat ones among them are left out.
     random_state : int, numpy.random.Generator or None
@@ -71,6 +72,15 @@ def stream_patches(
     >>> folder.cleanup()
     """
     lengths = checks.patch_lengths(patch_shape)
+    checks.require_count(n_patches, "n_patches", minimum=1)
+    checks.require_flag(flatten, "flatten")
+    if on_error is not None and not callable(on_error):
+        raise TypeError(f"on_error must be a function of a path and an error, got {checks.short(on_error)}.")
+    rng = checks.as_generator(random_state)
+    array = open_stored(images) if isinstance(images, str | Path) and is_stored(images) else images
+    if is_chunked(array):
+        blocks = ArrayBlocks(array, lengths, n_patches, rng)
+        return PatchStream(blocks, [], lengths, n_patches, int(rng.integers(2**63)), flatten)
     if len(lengths) not in (2, 3):
         raise ValueError(f"Patches of images have two axes, of volumes three, got patch_shape={lengths}.")
     given: Any = [images] if isinstance(images, str | Path) else images
@@ -83,13 +93,9 @@ def stream_patches(
         for path in paths:
             if not path.exists():
                 raise FileNotFoundError(f"There is no file or folder {path}.")
-    checks.require_count(n_patches, "n_patches", minimum=1)
-    checks.require_flag(flatten, "flatten")
-    if on_error is not None and not callable(on_error):
-        raise TypeError(f"on_error must be a function of a path and an error, got {checks.short(on_error)}.")
-    seed = int(checks.as_generator(random_state).integers(2**63))
     files = find_training_files(paths, len(lengths))
-    return PatchStream(files, lengths, n_patches, seed, flatten, on_error)
+    pictures = ImageFiles(files, lengths, on_error)
+    return PatchStream(pictures, files, lengths, n_patches, int(rng.integers(2**63)), flatten)
 
 
 class PatchStream:
@@ -98,29 +104,31 @@ class PatchStream:
     Attributes
     ----------
     files : list of Path
+        Empty for an array.
+    n_images : int
+        Files, or blocks of an array, that one iteration reads.
     n_patches : int
         Patches that one iteration draws.
     """
 
     def __init__(
         self,
+        images: TrainingImages,
         files: list[Path],
         patch_shape: tuple[int, ...],
         n_patches: int,
         seed: int,
         flatten: bool,
-        on_error: OnError | None,
     ) -> None:
-        self.files, self.n_patches = files, n_patches
-        self._patch_shape, self._seed, self._flatten = patch_shape, seed, flatten
-        self._on_error = on_error
+        self.files, self.n_images, self.n_patches = files, len(images), n_patches
+        self._images, self._patch_shape, self._seed, self._flatten = images, patch_shape, seed, flatten
 
     def __iter__(self) -> Iterator[np.ndarray]:
         rng = np.random.default_rng(self._seed)
         n_read, n_drawn, all_flat = 0, 0, True
         for group in self._groups(rng):
             n_read += len(group)
-            due = self.n_patches * n_read // len(self.files)
+            due = self.n_patches * n_read // self.n_images
             while n_drawn < due:
                 count = min(_MOST_PATCHES, due - n_drawn)
                 drawn = sample_patches(group, self._patch_shape, count, rng)
@@ -135,31 +143,10 @@ class PatchStream:
     def _groups(self, rng: np.random.Generator) -> Iterator[list[np.ndarray]]:
         """All images in random order, a few at a time."""
         group: list[np.ndarray] = []
-        files = [self.files[index] for index in rng.permutation(len(self.files))]
-        for image in read_training_images(files, self._patch_shape, self._on_error):
+        for image in self._images.read(rng.permutation(self.n_images).tolist()):
             group.append(image)
             if len(group) == _MOST_IMAGES or sum(image.size for image in group) > _MOST_PIXELS:
                 yield group
                 group = []
         if group:
             yield group
-
-
-def read_training_images(
-    files: Sequence[Path], patch_shape: Sequence[int], on_error: OnError | None = None
-) -> Iterator[np.ndarray]:
-    """The grey images that patches can be taken from; `on_error` is told of the others, or it is raised."""
-    n_read = 0
-    for file in files:
-        try:
-            image = read_grey(file) if len(patch_shape) == 2 else read_grey_volume(file)
-            checks.require_fits(image.shape, patch_shape, str(file), "leave it out or choose smaller patches")
-        except EXPECTED as error:
-            if on_error is None:
-                raise
-            on_error(file, error)
-        else:
-            n_read += 1
-            yield image
-    if n_read == 0:
-        raise ValueError(f"None of the {len(files)} images can be learned from.")
