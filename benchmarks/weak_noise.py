@@ -24,7 +24,7 @@ from sedil.imaging.weak_noise import weakness
 
 SIDE = 128
 SIGMAS = (20, 10, 9, 8, 7, 5, 3, 2, 1, 0.5)
-WAYS = {"sparse": lambda image, sigma: 0.0, "cosines": lambda image, sigma: 1.0, "quick": weakness}
+WAYS = {"sparse": lambda *noise: 0.0, "cosines": lambda *noise: 1.0, "quick": weakness}
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def measure(name: str, picture: np.ndarray, sigma: float) -> dict:
     noise = np.random.default_rng(1).standard_normal(picture.shape).astype(np.float32)
     noisy = picture + np.float32(sigma) * noise
     row = {"picture": name, "sigma": sigma, "noisy psnr": round(image_quality(noisy, picture)[0], 2)}
-    row["cosines' share"] = round(weakness(noisy, sigma), 2)
+    row["cosines' share"] = round(weakness(float(np.ptp(noisy)), sigma, 2), 2)
     for way, rule in WAYS.items():
         denoise.weakness = rule
         start = time.process_time()

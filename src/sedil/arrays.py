@@ -201,6 +201,12 @@ def largest_size(array: Array) -> float:
     return max(float(xp.max(array)), -float(xp.min(array))) if prod(array.shape) else 0.0
 
 
+def value_range(array: Array) -> float:
+    """From the least to the largest value."""
+    xp = namespace(array)
+    return float(xp.max(array) - xp.min(array))
+
+
 def largest_sizes(array: AnyArray, axis: int | tuple[int, ...]) -> AnyArray:
     """The largest absolute value along axes, which stay as ones of length 1; 1 where all is zero."""
     xp = namespace(array)

@@ -7,7 +7,7 @@ import pytest
 import sedil
 from sedil.imaging import denoise as module
 from sedil.imaging import patch_denoising
-from sedil.imaging.weak_noise import weakness
+from sedil.imaging.weak_noise import is_weak_for_groups, weakness
 
 RIDGES = (128 + 100 * np.sin(0.5 * np.arange(96)[:, None] + 0.3 * np.arange(96))).astype(np.float32)
 
@@ -37,7 +37,10 @@ def test_weak_noise_takes_no_longer_than_strong_noise(texture, rng):
         return time.process_time() - start
 
     seconds(20)  # compiles
-    assert seconds(1) < 2 * seconds(20)
+    most = 2 * seconds(20)
+    assert seconds(1) < most
+    assert seconds(5) < most
+    assert seconds(9) < most
 
 
 @pytest.mark.parametrize("sigma", [0.5, 2, 5])
@@ -52,23 +55,28 @@ def test_small_images_and_thin_volumes(shape, rng):
     assert error(quick(noisy, 1), clean) < 0.8
 
 
-def test_no_picture_of_255_levels_with_noise_of_ten_is_changed(rng):
-    black_and_white = 255 * (rng.random((1000, 1000)) < 0.5).astype(np.float32)
-    assert weakness(with_noise(black_and_white, 10, rng), 10) == 0
-    assert weakness(with_noise(black_and_white, 8, rng), 8) == 1
+@pytest.mark.parametrize(("n_axes", "ordinary", "weak"), [(1, 36, 38), (2, 30, 31.5), (3, 36, 38)])
+def test_noise_becomes_weak_by_the_range_of_the_image(n_axes, ordinary, weak):
+    shares = [weakness(ranges * 7, 7, n_axes) for ranges in (2, ordinary, (ordinary + weak) / 2, weak, 99)]
+    assert shares == pytest.approx([0, 0, 0.5, 1, 1])
+    assert weakness(1, 0, n_axes) == 1
+
+
+def test_groups_are_sought_in_the_noisy_image_where_noise_is_very_weak():
+    assert [is_weak_for_groups(ranges, 1) for ranges in (37.9, 38)] == [False, True]
 
 
 def test_result_does_not_jump_where_noise_becomes_weak(rng, monkeypatch):
     noisy = with_noise(RIDGES[:40, :40], 5, rng)
     spread = float(np.ptp(noisy))
-    results = [quick(noisy, spread / ranges) for ranges in (35.999, 36.001, 37, 37.999, 38.001)]
+    results = [quick(noisy, spread / ranges) for ranges in (29.9999, 30.0001, 30.75, 31.4999, 31.5001)]
     sparse, nearly_sparse, between, nearly_cosines, cosines = results
     np.testing.assert_allclose(nearly_sparse, sparse, atol=0.05)
     np.testing.assert_allclose(nearly_cosines, cosines, atol=0.05)
-    monkeypatch.setattr(module, "weakness", lambda image, sigma: 0.0)
-    all_sparse = quick(noisy, spread / 37)
-    monkeypatch.setattr(module, "weakness", lambda image, sigma: 1.0)
-    all_cosines = quick(noisy, spread / 37)
+    monkeypatch.setattr(module, "weakness", lambda *noise: 0.0)
+    all_sparse = quick(noisy, spread / 30.75)
+    monkeypatch.setattr(module, "weakness", lambda *noise: 1.0)
+    all_cosines = quick(noisy, spread / 30.75)
     np.testing.assert_allclose(between, (all_sparse + all_cosines) / 2, atol=1e-3)
 
 

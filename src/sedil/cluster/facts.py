@@ -101,7 +101,7 @@ def _moments_of(block: np.ndarray, missing: np.ndarray | None = None) -> tuple[M
 
 
 class Noise(NamedTuple):
-    """Of a whole image: its units, the level of noise in those of the pixels, how weak that is.
+    """Of a whole image: its units, the level of noise in those of the pixels, how weak it is to a method.
 
     A level of zero says that there is nothing to be done.
     """
@@ -109,3 +109,4 @@ class Noise(NamedTuple):
     units: Units
     level: float
     weakness: float
+    is_weak_for_groups: bool

@@ -54,10 +54,11 @@ from sedil.imaging.weak_noise import (
     WEAKEST,
     first_cosines,
     first_grids,
+    is_weak_for_groups,
     least_noise,
     second_cosines,
     second_grids,
-    weakness_beside,
+    weakness,
 )
 from sedil.patch_grid import Part, PatchGrid
 from sedil.progress import Progress
@@ -83,7 +84,7 @@ class HowToDenoise(NamedTuple):
         # Has the shape of a channel, and takes no memory.
         like = np.broadcast_to(np.zeros((), self.dtype), self.shape)
         if self.coding is None:
-            channels, is_weak = [like] * self.n_channels, noise.weakness == 1
+            channels, is_weak = [like] * self.n_channels, noise.is_weak_for_groups
             return GroupDenoising.plan(
                 channels, noise.level, self.dictionary, self.stride, self.time_axis, is_weak
             )
@@ -104,7 +105,7 @@ def _say_nothing(progress: Progress) -> None:
 
 
 # Before the noise is known: neither weak nor strong, so that all grids are planned that may be needed.
-_ANY_NOISE = Noise(Units(), 1.0, 0.5)
+_ANY_NOISE = Noise(Units(), 1.0, 0.5, is_weak_for_groups=False)
 
 
 def lazy_denoise(image: Any, sigma: Any, how: HowToDenoise, channel_axis: int | None) -> Any:
@@ -144,17 +145,28 @@ def _lazy_noise(first: Any, sigma: Any, how: HowToDenoise) -> Any:
         sigma = checks.require_positive(sigma, "sigma")
     plain = sigma if isinstance(sigma, float) else None
     return dask_array().map_blocks(
-        _noise_of, *given, sigma=plain, is_level=sigma is None, dtype=object, meta=np.empty((), object)
+        _noise_of,
+        *given,
+        sigma=plain,
+        is_level=sigma is None,
+        n_axes=len(how.shape),
+        dtype=object,
+        meta=np.empty((), object),
     )
 
 
-def _noise_of(scale: Scale, found: Any = None, *, sigma: float | None, is_level: bool) -> Noise:
+def _noise_of(scale: Scale, found: Any = None, *, sigma: float | None, is_level: bool, n_axes: int) -> Noise:
     level = found if is_level else None
     if level is None:
         level = scale.units.level(checks.require_positive(float(found), "sigma") if sigma is None else sigma)
     if level < WEAKEST or scale.units.spread == 0:
-        return Noise(scale.units, 0.0, 0.0)
-    return Noise(scale.units, level, weakness_beside(scale.spread, level))
+        return Noise(scale.units, 0.0, 0.0, is_weak_for_groups=False)
+    return Noise(
+        scale.units,
+        level,
+        weakness(scale.spread, level, n_axes),
+        is_weak_for_groups(scale.spread, level),
+    )
 
 
 def _start(block: np.ndarray, noise: Noise, how: HowToDenoise) -> np.ndarray:

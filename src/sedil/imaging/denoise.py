@@ -9,7 +9,7 @@ import numpy as np
 from array_api_compat import is_dask_array
 
 from sedil import checks
-from sedil.arrays import AnyArray, Array
+from sedil.arrays import AnyArray, Array, value_range
 from sedil.choices import CodingMethod, DenoisingMethod, EstimatedNoise, NoiseKind, Precision
 from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
@@ -28,7 +28,7 @@ from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.photon_noise import plan_photon_noise
 from sedil.imaging.pixels import Units, copied, without_channels
-from sedil.imaging.weak_noise import WEAKEST, weakness
+from sedil.imaging.weak_noise import WEAKEST, is_weak_for_groups, weakness
 from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
 
@@ -62,9 +62,10 @@ def denoise(
     Patches that are alike are gathered in groups. Each group learns a separable dictionary of its own, with
     two orthogonal factors, one for its pixels and one for its members, and what is weak over it is taken for
     noise; the cleaned patches are averaged where they overlap (docs/groups.md). The quick method codes each
-    patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/36 of the range of
-    the image, 7 of 255 grey levels, that would take long and have nothing to give: unless `dictionary` or
-    `threshold` say otherwise, the quick method makes two passes of cosines then (`sedil.imaging.weak_noise`).
+    patch on its own over a learned dictionary. Where noise is weak, `sigma` below about 1/30 of the range of
+    the noisy image, 10 of 255 grey levels, that would take long and have little to give: unless `dictionary`
+    or `threshold` say otherwise, the quick method makes two passes of cosines of a picture then
+    (`sedil.imaging.weak_noise`), and of a volume below 1/36.
 
     Parameters
     ----------
@@ -185,12 +186,13 @@ def denoise(
         levels = _estimated(image, pixels, units, channel_axis, noise)
     channels = levels.split(pixels, channel_axis)
     level, places = levels.level, levels.places_like(channels[0])
+    spread = value_range(pixels)
     work: GroupDenoising | PatchDenoising
     if method == "groups":
-        is_weak = weakness(pixels, level) == 1
+        is_weak = is_weak_for_groups(spread, level)
         work = GroupDenoising.plan(channels, level, dictionary, stride, time_axis, is_weak, places)
     else:
-        share = weakness(pixels, level) if method == "quick" else 0.0
+        share = weakness(spread, level, channels[0].ndim) if method == "quick" else 0.0
         work = PatchDenoising.plan(
             channels[0], level, dictionary, _CODING[method], threshold, stride, share, places
         )

@@ -6,7 +6,9 @@ sigma 20. They also have less and less to give. Orthonormal cosines take the sam
 those that are larger than the noise are kept, then each is weighed by how much larger it is in that first
 result. From sigma 5 of 255 grey levels down that is 0.03 to 0.1 dB better than sparse codes on photographs
 (of 95 cases one is 0.05 dB worse, the others at most 0.01), 0.1 to 6 dB on text and flat shapes, and takes
-about a third of the time of sigma 20 (results/weak-noise.csv, by benchmarks/weak_noise.py).
+about a third of the time of sigma 20. From sigma 10 to 7 both are alike on photographs (mean 0.00 to 0.03 dB
+in favour of cosines, at worst 0.07 against), and a drawing of flat shapes loses 0.1 to 0.4 dB; but sparse
+codes take up to three times as long as at sigma 20 (results/weak-noise.csv, by benchmarks/weak_noise.py).
 """
 
 from __future__ import annotations
@@ -25,9 +27,11 @@ from sedil.patch_grid import PatchGrid
 
 WEAKEST = 2.0**-50  # noise, of pixels that reach 2**-30 at least: its square is nothing to float32
 # Range of the noisy image in units of sigma, from which on noise begins to be weak, and is weak. The range is
-# up to ten sigma wider than that of the clean image, so that no image of 255 grey levels with noise of ten
-# reaches it. Between the two, both results are mixed: what comes out never jumps as sigma changes.
-_ORDINARY, _WEAK = 36.0, 38.0
+# six to ten sigma wider than that of the clean image: 255 grey levels with noise of ten have 31 to 34.
+# Between the two, both results are mixed: what comes out never jumps as sigma changes. The three axes of a
+# volume need fewer atoms, and sparse codes are better there for longer.
+_LIMITS_OF_PICTURES, _LIMITS = (30.0, 31.5), (36.0, 38.0)
+_WEAK_FOR_GROUPS = 38.0
 # What the first pass keeps, in sigma, and what the second takes for noise in its result, in sigma squared.
 # Faces lose 0.1 dB at sigma 3 with 2.45 and 1.25, fingerprints 0.05 at sigma 7 with 2.25 and 1.4.
 _THRESHOLD, _CAUTION = 2.25, 1.6
@@ -39,17 +43,20 @@ _FIRST: _Sizes = {2: ((8, 1), (12, 2)), 3: ((4, 1), (8, 3))}
 _SECOND: _Sizes = {2: ((4, 1), (10, 1)), 3: ((4, 1),)}
 
 
-def weakness(image: Array, sigma: float) -> float:
-    """0 where noise is as strong as sparse codes are made for, 1 where it is weak, and between."""
-    xp = array_namespace(image)
-    return weakness_beside(float(xp.max(image) - xp.min(image)), sigma)
+def weakness(spread: float, sigma: float, n_axes: int) -> float:
+    """0 where noise is as strong as sparse codes are made for, 1 where it is weak, and between.
 
-
-def weakness_beside(spread: float, sigma: float) -> float:
-    """The same for an image of this range."""
-    if spread >= _WEAK * sigma:
+    `spread` is the range of the noisy image, and `n_axes` counts axes without channels.
+    """
+    ordinary, weak = _LIMITS_OF_PICTURES if n_axes == 2 else _LIMITS
+    if spread >= weak * sigma:
         return 1.0
-    return max((spread / sigma - _ORDINARY) / (_WEAK - _ORDINARY), 0.0)
+    return max((spread / sigma - ordinary) / (weak - ordinary), 0.0)
+
+
+def is_weak_for_groups(spread: float, sigma: float) -> bool:
+    """Whether the noisy image itself shows which patches are alike."""
+    return spread >= _WEAK_FOR_GROUPS * sigma
 
 
 def count_blocks(shape: tuple[int, ...], stride: int) -> int:
