@@ -10,6 +10,7 @@ from sedil_studies.harness.beside import beside
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, with_noise
 from sedil_studies.harness.method import Denoiser
 from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Photographs in colour and in grey"
@@ -39,17 +40,18 @@ def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> st
         ("Parts of Berkeley photographs in grey: sedil beside BM3D", parts, "groups", "bm3d"),
     ]
     shown = [f"# {TITLE}", "\n".join(f"- {note}" for note in _NOTES)]
-    for heading, rows, ours, theirs in sections:
-        columns, lines = beside(rows, ours, theirs, LABELS[theirs])
+    for heading, some, ours, theirs in sections:
+        columns, lines = beside(some, ours, theirs, LABELS[theirs])
         if lines:
             shown += [f"## {heading}", markdown_table(columns, lines, texts=0)]
-    for heading, rows in (
+    for heading, some in (
         ("Colour, photograph by photograph", colour),
         ("Grey, photograph by photograph", grey),
     ):
-        if rows:
-            shown += [f"## {heading}", _cells(rows)]
-    return page(*shown, "## Settings", _settings([*colour, *grey]))
+        if some:
+            shown += [f"## {heading}", _cells(some)]
+    rows = [*colour, *grey]
+    return page(*shown, "## Settings", _settings(rows), commits_in_words(row.commit for row in rows))
 
 
 def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:

@@ -28,6 +28,7 @@ class DenoisingRow(NamedTuple):
     threads : it was given
     settings : of the method
     sedil, baseline, numpy : versions; `baseline` names its package, and is empty for methods of sedil
+    commit : of the code that made it
     """
 
     image: str
@@ -42,6 +43,7 @@ class DenoisingRow(NamedTuple):
     sedil: str
     baseline: str
     numpy: str
+    commit: str = ""
 
 
 DENOISING = RowKind(

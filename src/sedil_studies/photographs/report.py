@@ -9,6 +9,7 @@ import numpy as np
 
 from sedil_studies.harness.method import Filler
 from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 from sedil_studies.photographs.masks import make_mask
 from sedil_studies.photographs.photograph_rows import PHOTOGRAPHS, PhotographRow
@@ -31,7 +32,7 @@ def markdown(rows: Sequence[PhotographRow]) -> str:
         parts += [f"## {name}: mean over the images", _means(rows, metric, decimals)]
     for metric, (name, decimals) in _METRICS.items():
         parts += [f"## {name}, image by image", _cells(rows, metric, decimals)]
-    return page(*parts, "## Settings", _settings(rows))
+    return page(*parts, "## Settings", _settings(rows), commits_in_words(row.commit for row in rows))
 
 
 def picture(fillers: Sequence[Filler]) -> np.ndarray:

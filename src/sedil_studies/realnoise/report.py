@@ -7,6 +7,7 @@ from statistics import fmean
 
 from sedil_studies.harness.beside import beside
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Noise of cameras and of photons"
@@ -31,7 +32,7 @@ def markdown(photographs: Sequence[DenoisingRow], counts: Sequence[DenoisingRow]
         shown += ["## Counts of photons", markdown_table(["peak", *columns[1:]], lines, texts=0)]
     elif counts:
         shown += ["## Counts of photons", _means(counts)]
-    return page(*shown)
+    return page(*shown, commits_in_words(row.commit for row in [*photographs, *counts]))
 
 
 def _photographs(rows: Sequence[DenoisingRow]) -> str:

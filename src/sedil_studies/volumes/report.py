@@ -9,6 +9,7 @@ import numpy as np
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
 from sedil_studies.harness.method import Denoiser
 from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 from sedil_studies.volumes.data import middle, noisy_volume
 from sedil_studies.volumes.filling import FILLERS, FILLINGS, FillingRow
@@ -48,7 +49,8 @@ def markdown(rows: Sequence[DenoisingRow], fillings: Sequence[FillingRow]) -> st
             "lost slice is the mean of its neighbours."
         )
         parts += ["## Missing voxels", words, _filling_table(fillings)]
-    return page(*parts, "## Settings", _settings(rows))
+    commits = [row.commit for row in rows] + [row.commit for row in FILLINGS.latest(fillings)]
+    return page(*parts, "## Settings", _settings(rows), commits_in_words(commits))
 
 
 def _noise_table(rows: Sequence[DenoisingRow]) -> str:
