@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sedil.imaging.quality import quality_in_words
+from sedil.panels import Panel, side_by_side
 from sedil_studies.harness.beside import beside
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, with_noise
 from sedil_studies.harness.method import Denoiser
-from sedil_studies.harness.panels import side_by_side
 from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
@@ -54,7 +55,7 @@ def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> st
     return page(*shown, "## Settings", _settings(rows), commits_in_words(row.commit for row in rows))
 
 
-def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
+def picture(denoisers: Mapping[str, Denoiser]) -> np.ndarray:
     """Rows: parts of a photograph; the same with noise; what each method makes of it.
 
     The photograph is one that scikit-image carries.
@@ -62,11 +63,14 @@ def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
     from skimage import data
 
     photograph = data.stereo_motorcycle()[0].astype(np.float64)
-    columns = []
+    columns: list[list[Panel]] = []
     for top, left in _CORNERS:
         clean = photograph[top : top + _SIDE, left : left + _SIDE]
         noisy = with_noise(clean, _SHOWN_SIGMA, [top, left])
-        columns.append([clean, noisy, *(denoise(noisy, _SHOWN_SIGMA) for denoise in denoisers)])
+        results = {LABELS[name]: denoise(noisy, _SHOWN_SIGMA) for name, denoise in denoisers.items()}
+        shown = {f"sigma {_SHOWN_SIGMA}": noisy, **results}
+        panels = [(f"{name}: {quality_in_words(each, clean, -1)}", each) for name, each in shown.items()]
+        columns.append([("original", clean), *panels])
     return side_by_side(list(zip(*columns, strict=True)), gap=8)
 
 

@@ -57,7 +57,9 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     def write(finished: bool) -> Written:
         pictures = {}
         if finished and not quick:
-            pictures["colour.png"] = report.picture([each.ready() for each in colour_methods.values()])
+            pictures["colour.png"] = report.picture(
+                {name: each.ready() for name, each in colour_methods.items()}
+            )
         return Written([*write_files(output, pictures), *write_report(output)])
 
     return carry_out(lambda show: [study.run(show) for study in studies], write, [*absent, *more_absent])

@@ -105,9 +105,9 @@ def test_every_method_has_a_label_and_a_report_without_rows_is_short():
 
 
 def test_picture_shows_original_noise_and_each_method():
-    shown = picture([lambda noisy, sigma: np.full_like(noisy, 77)])
-    assert shown.shape == (3 * (256 + 8), 3 * (256 + 8), 3)
-    original, noisy, cleaned = (shown[k * 264 : k * 264 + 256, :256].astype(float) for k in range(3))
+    shown = picture({"groups": lambda noisy, sigma: np.full_like(noisy, 77)})
+    assert shown.shape == (3 * (20 + 256 + 8), 3 * (256 + 8), 3)
+    original, noisy, cleaned = (shown[k * 284 + 20 : k * 284 + 276, :256].astype(float) for k in range(3))
     assert 15 < np.std(noisy - original) < 45
     assert np.all(cleaned == 77)
 
