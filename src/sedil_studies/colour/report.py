@@ -9,7 +9,7 @@ import numpy as np
 from sedil.imaging.quality import quality_in_words
 from sedil.panels import Panel, side_by_side
 from sedil_studies.harness.beside import beside
-from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, with_noise
+from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, figures_in_words, with_noise
 from sedil_studies.harness.method import Denoiser
 from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
@@ -79,14 +79,10 @@ def _cells(rows: Sequence[DenoisingRow]) -> str:
     methods = [name for name in LABELS if any(row.method == name for row in rows)]
     found = {(row.image, row.sigma, row.method): row for row in rows}
     lines = [
-        [image, str(sigma), *(_figures(found.get((image, sigma, method))) for method in methods)]
+        [image, str(sigma), *(figures_in_words(found.get((image, sigma, method))) for method in methods)]
         for image, sigma in dict.fromkeys((row.image, row.sigma) for row in rows)
     ]
     return markdown_table(["image", "sigma", *(LABELS[method] for method in methods)], lines, texts=1)
-
-
-def _figures(row: DenoisingRow | None) -> str:
-    return "" if row is None else f"{row.psnr:.2f} / {row.ssim:.3f}"
 
 
 def _settings(rows: Sequence[DenoisingRow]) -> str:

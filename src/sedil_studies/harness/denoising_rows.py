@@ -126,6 +126,11 @@ def _measured(
     return row._replace(psnr=round(psnr, 4), ssim=round(ssim, 5), seconds=round(seconds, 3))
 
 
+def figures_in_words(row: DenoisingRow | None) -> str:
+    """PSNR and SSIM for a table; nothing where there is no row."""
+    return "" if row is None else f"{row.psnr:.2f} / {row.ssim:.3f}"
+
+
 def with_noise(clean: np.ndarray, sigma: int, seeds: list[int], dtype: type = np.float64) -> np.ndarray:
     """Clean pixels with white Gaussian noise, neither clipped nor rounded; they cannot be written to."""
     noise = np.random.default_rng(seeds).standard_normal(clean.shape, dtype=dtype)

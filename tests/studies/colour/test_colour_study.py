@@ -13,7 +13,6 @@ from sedil_studies.colour.data import COLOUR, FILES, GREY, PARTS, noisy_photogra
 from sedil_studies.colour.report import LABELS, markdown, picture
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING
-from sedil_studies.peers import packages
 
 
 @pytest.fixture
@@ -28,14 +27,6 @@ def photographs(tmp_path, rng):
     parts[7] = np.clip(ramp, 0, 255)
     np.savez(place / PARTS, images=parts)
     return place
-
-
-@pytest.fixture
-def without_peers(monkeypatch):
-    def version(package):
-        raise packages.PackageNotFoundError(package)
-
-    monkeypatch.setattr(packages, "version", version)
 
 
 def reproduce(*arguments):
