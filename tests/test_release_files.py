@@ -1,4 +1,4 @@
-"""The conda recipe says the same as pyproject.toml."""
+"""The conda recipe, the citation and the changelog say the same as the package."""
 
 import tomllib
 from pathlib import Path
@@ -22,6 +22,12 @@ def from_pip(requirement):
 def test_versions_agree():
     assert RECIPE["context"]["version"] == sedil.__version__
     assert PROJECT["project"]["requires-python"] == f">={RECIPE['context']['python_min']}"
+
+
+def test_citation_and_changelog_name_the_version():
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == sedil.__version__
+    first = next(line for line in (ROOT / "CHANGELOG.md").read_text().splitlines() if line.startswith("## "))
+    assert first.split()[1] == sedil.__version__
 
 
 def test_dependencies_agree():
