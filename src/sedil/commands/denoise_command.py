@@ -37,7 +37,7 @@ class DenoiseCommand(TyperCommand):
 EXAMPLES = examples(
     "sedil denoise noisy.png clean.png --compare both.png",
     "sedil denoise a.png b.tif c.jpg clean/",
-    "sedil denoise photos/ clean/ --method quick",
+    "sedil denoise photos/ clean/ --sigma 20",
     "sedil denoise head.nii.gz clean.nii.gz --sigma 20",
     "sedil denoise clip.tif clean.tif --time-axis 0",
     "sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1",
