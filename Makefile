@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs fuzz lint format clean
+.PHONY: demo test test-pythons docs fuzz lint format clean
 
 # Learn a dictionary from pictures that scikit-image carries, show it, save it (about a minute).
 demo: $(VENV)/.installed
@@ -12,6 +12,11 @@ demo: $(VENV)/.installed
 # Everything that must hold: style, types, tests.
 test: $(VENV)/.installed-test lint
 	$(BIN)/python -m pytest -n 2
+
+# The quick tests on each Python that pyproject.toml names and that can be had here.
+test-pythons: $(VENV)/.installed-test
+	$(BIN)/python -m pip install --quiet nox uv
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/nox
 
 # The site, in docs/_build/html; every warning is an error, and nothing is fetched.
 docs: $(VENV)/.installed-docs
@@ -40,7 +45,7 @@ format: $(VENV)/.installed-test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) demo docs/_build docs/gallery docs/generated
+	rm -rf $(VENV) .nox demo docs/_build docs/gallery docs/generated
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

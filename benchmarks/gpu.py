@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import sedil
+from sedil_studies.harness.source_commit import source_commit
 
 
 def main() -> None:
@@ -19,6 +20,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results/gpu.json"))
     arguments = parser.parse_args()
     facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "sedil": sedil.__version__}
+    facts["commit"] = source_commit()
     facts["agreement"] = [check_agreement(n_axes) for n_axes in (1, 2, 3, 4)]
     facts["device_to_host_copies_per_iteration"] = copies_per_iteration()
     facts["learning"] = [

@@ -40,7 +40,7 @@ def main() -> None:
     share = kept_share(values**2)
     cleaned = group.mean(axis=0) + (left * (share * values)) @ right
 
-    figure = plt.figure(figsize=(9, 6.4), layout="constrained")
+    figure = plt.figure(figsize=(9, 5), layout="constrained")
     grid = figure.add_gridspec(4, 2, width_ratios=[1, 2], height_ratios=[1, 1, 1, 1.5])
     axes = figure.add_subplot(grid[:3, 0])
     window = tuple(slice(side.start - 5, side.stop + 5) for side in part)
@@ -61,10 +61,11 @@ def main() -> None:
         axes.set_title(title, fontsize=9)
         axes.axis("off")
     axes = figure.add_subplot(grid[3, 0])
-    axes.imshow(left[:, :SHOWN], cmap="coolwarm", vmin=-0.5, vmax=0.5, aspect="auto")
+    axes.imshow(left[:, :SHOWN], cmap="coolwarm", vmin=-0.5, vmax=0.5, aspect="auto", interpolation="nearest")
     axes.set_title("columns of A: members in each direction", fontsize=9)
-    axes.set_xlabel("direction")
+    axes.set(xlabel="direction", ylabel="member")
     axes = figure.add_subplot(grid[3, 1])
+    axes.set_title("code: how strong each direction is", fontsize=9)
     axes.bar(np.arange(len(values)), values, color="0.8", label="code, noisy")
     axes.bar(np.arange(len(values)), share * values, color="tab:orange", width=0.5, label="code, kept")
     axes.set_xlabel("direction")

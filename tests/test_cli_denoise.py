@@ -189,7 +189,7 @@ def test_mistakes_are_answered_before_any_work(folder, arguments, message):
 def test_help_shows_how_it_is_called():
     words = " ".join(CliRunner().invoke(app, ["denoise", "--help"]).output.replace("│", " ").split())
     for part in (
-        "sedil denoise photos/ clean/ --method quick",
+        "sedil denoise photos/ clean/ --sigma 20",
         "for several a folder, not OUT",
         "65535 with 16",
     ):

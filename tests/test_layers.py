@@ -44,7 +44,7 @@ LAYERS = [
     {"sedil.image_files"},
     {"sedil.imaging", "sedil.cluster"},
     {"sedil.file_jobs"},
-    {"sedil.plots", "sedil.terminal"},
+    {"sedil.panels", "sedil.plots", "sedil.terminal"},
     {"sedil.estimators", "sedil.demo"},
     {"sedil_studies"},
     {"sedil.commands"},

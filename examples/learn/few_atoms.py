@@ -29,7 +29,7 @@ def from_few_atoms(count):
     return rebuilt.reshape(12, 12, side, side).swapaxes(1, 2).reshape(image.shape)
 
 
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="constrained")
+figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="compressed")
 for ax, count in zip(axes, (2, 8, 32, None), strict=True):
     picture = image if count is None else from_few_atoms(count)
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255)

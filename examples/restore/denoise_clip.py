@@ -28,7 +28,7 @@ frames = np.stack([sedil.denoise(frame, sigma=30) for frame in noisy])
 
 pictures = {"clip": clip, "noisy, sigma 30": noisy, "frame by frame": frames, "through time": through_time}
 
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="constrained")
+figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     psnr = "" if picture is clip else f"\n{peak_signal_noise_ratio(clip, picture, data_range=255):.2f} dB"
     ax.imshow(picture[5], cmap="gray", vmin=0, vmax=255)

@@ -24,7 +24,7 @@ apart = np.stack([sedil.denoise(noisy[..., k], sigma=30) for k in range(3)], axi
 
 pictures = {"photograph": photo, "noisy, sigma 30": noisy, "each channel alone": apart, "together": together}
 
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
+figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     psnr = "" if picture is photo else f"\n{peak_signal_noise_ratio(photo, picture, data_range=255):.2f} dB"
     ax.imshow(np.clip(picture, 0, 255).astype(np.uint8))

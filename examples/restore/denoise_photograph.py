@@ -31,7 +31,7 @@ pictures = {
     "default, groups": sedil.denoise(noisy, sigma=25),
 }
 
-figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="constrained")
+figure, axes = plt.subplots(1, 4, figsize=(12, 3.5), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     psnr = "" if picture is image else f"\n{peak_signal_noise_ratio(image, picture, data_range=255):.2f} dB"
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255)

@@ -34,7 +34,7 @@ assert (filled[~mask] == photo[~mask]).all()
 
 pictures = {"photograph": photo, f"{mask.mean():.0%} missing": written, "filled": filled}
 
-figure, axes = plt.subplots(1, 3, figsize=(12, 3.7), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(12, 3.7), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     psnr = "" if picture is photo else f"\n{peak_signal_noise_ratio(photo[mask], picture[mask]):.2f} dB"
     ax.imshow(picture)

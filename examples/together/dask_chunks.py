@@ -33,7 +33,7 @@ print("largest difference:", np.abs(clean - whole).max())
 
 pictures = {"photograph": image, "noisy, sigma 20": noisy, "denoised, in four chunks": clean}
 
-figure, axes = plt.subplots(1, 3, figsize=(11, 4.1), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(11, 4.1), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     psnr = "" if picture is image else f"\n{peak_signal_noise_ratio(image, picture, data_range=255):.2f} dB"
     ax.imshow(picture, cmap="gray", vmin=0, vmax=255)

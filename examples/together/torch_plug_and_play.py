@@ -47,7 +47,7 @@ for level in torch.logspace(1.4, 0.4, 6).tolist():
 
 pictures = {"photograph": image, "blurred, sigma 3": measured, "sharpened": z}
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), layout="compressed")
 for ax, (name, picture) in zip(axes, pictures.items(), strict=True):
     if picture is not image:
         psnr = peak_signal_noise_ratio(image.numpy(), picture.numpy(), data_range=255)

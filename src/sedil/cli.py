@@ -18,10 +18,16 @@ from sedil.commands import (
     show_command,
     study_commands,
 )
+from sedil.commands.common import examples
 from sedil.terminal import console
 
 _HELP = "Learn separable dictionaries, look at them, denoise and inpaint pictures with them."
-
+_EXAMPLES = examples(
+    "sedil denoise noisy.png clean.png",
+    "sedil inpaint scratched.png mask.png whole.png",
+    "sedil learn photos/ -o dict.npz",
+    "sedil show separable-8x8",
+)
 
 app = typer.Typer(
     help=_HELP,
@@ -29,13 +35,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(learn_command.learn)
-app.command()(show_command.show)
+app.command(epilog=learn_command.EXAMPLES)(learn_command.learn)
+app.command(epilog=show_command.EXAMPLES)(show_command.show)
 app.command(cls=denoise_command.DenoiseCommand, epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
 app.command(epilog=inpaint_command.EXAMPLES)(inpaint_command.inpaint)
-app.command()(demo_command.demo)
+app.command(epilog=demo_command.EXAMPLES)(demo_command.demo)
 app.add_typer(study_commands.app, name="reproduce")
-app.command()(study_commands.bench)
+app.command(epilog=study_commands.BENCH_EXAMPLES)(study_commands.bench)
 
 
 def _show_version(wanted: bool) -> None:
@@ -44,7 +50,7 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(help=_HELP)
+@app.callback(help=_HELP, epilog=_EXAMPLES)
 def main(
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")

@@ -14,7 +14,8 @@ from sedil import mosaic
 from sedil.dictionary import format_shape
 from sedil.files import make_folder, require_writable, write_picture
 from sedil.image_files.grey_images import scikit_image_photographs
-from sedil.imaging.quality import image_quality
+from sedil.imaging.quality import image_quality, quality_in_words
+from sedil.panels import side_by_side
 from sedil.terminal import bar, console
 
 # Photographs inside the scikit-image package itself; nothing is downloaded.
@@ -39,7 +40,7 @@ def run_demo(folder: Path) -> sedil.LearningResult:
     _compare_codes(dictionaries)
     pictures = _denoise(dictionaries)
     mosaic.save(result.dictionary, picture)
-    _save_side_by_side([pictures[name] for name in ("noisy", "learned", "clean")], comparison)
+    _save_side_by_side(pictures, comparison)
     console.print(f"5. saved {file}, its atoms as {picture}")
     console.print(f"   and noisy, denoised and original side by side as {comparison}")
     console.print(f"   next: {_program()} show {file}")
@@ -92,9 +93,11 @@ def _denoise(dictionaries: dict[str, sedil.SeparableDictionary]) -> dict[str, np
     return {"clean": clean, **pictures}
 
 
-def _save_side_by_side(pictures: Sequence[np.ndarray], path: Path) -> None:
-    side_by_side = np.concatenate(pictures, axis=1)
-    write_picture(path, np.clip(np.rint(side_by_side), 0, 255).astype(np.uint8))
+def _save_side_by_side(pictures: dict[str, np.ndarray], path: Path) -> None:
+    clean = pictures["clean"]
+    words = {name: quality_in_words(pictures[name], clean) for name in ("noisy", "learned")}
+    shown = [(f"{name}: {quality}", pictures[name]) for name, quality in words.items()]
+    write_picture(path, side_by_side([[*shown, ("original", clean)]], gap=8, framed=True))
 
 
 def _program() -> str:

@@ -253,7 +253,7 @@ def _factors_of(arrays: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Arr
         if name not in facts:
             raise ValueError(f"it lacks {name}.")
         if not isinstance(facts[name], kind):
-            wanted = getattr(kind, "__name__", str(kind).replace(" |", ","))
+            wanted = kind.__name__ if isinstance(kind, type) else str(kind).replace(" |", ",")
             raise TypeError(f"its {name} is {kind_of(facts[name])}, not a {wanted}.")
     patch_shape = facts["patch_shape"]
     factors: list[Array] = []

@@ -194,17 +194,18 @@ def write_picture(path: str | Path, pixels: np.ndarray) -> None:
     write_content(path, as_file_content(path, pixels))
 
 
-def write_content(path: str | Path, content: memoryview) -> None:
+def write_content(path: str | Path, content: bytes) -> None:
     """Write a whole file in one step like `replacing`."""
     with replacing(path) as stream:
         stream.write(content)
 
 
-def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> memoryview:
+def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> bytes:
     """What a file with the picture holds, in the format of the suffix; `options` are those of Pillow.
 
     Made in memory: Pillow writes to files past Python's streams, and takes no notice of a disk that
-    fills up during its last write.
+    fills up during its last write. No view of the stream is handed out: while there is one, Python cannot
+    clear the stream away, and complains.
     """
     from PIL import Image
 
@@ -215,7 +216,7 @@ def as_file_content(path: str | Path, pixels: np.ndarray, **options: Any) -> mem
             Image.fromarray(pixels).save(stream, format=chosen, **options)
     except (OSError, ValueError, TypeError, struct.error) as error:
         raise OSError(f"Cannot write {path}: {getattr(error, 'strerror', None) or error}.") from error
-    return stream.getbuffer()
+    return stream.getvalue()
 
 
 def picture_format(path: str | Path) -> str:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from sedil_studies.peers import packages
 from sedil_studies.table1.five_images import FILES
 from sedil_studies.table1.paper import IMAGES
 
@@ -26,6 +27,16 @@ def five_images(tmp_path, rng):
         noisy = ramp + rng.integers(0, 20, ramp.shape)
         Image.fromarray(noisy.astype(np.uint8)).save(folder / FILES[name])
     return folder
+
+
+@pytest.fixture
+def without_peers(monkeypatch):
+    """As if none of the packages of peers were installed."""
+
+    def version(package):
+        raise packages.PackageNotFoundError(package)
+
+    monkeypatch.setattr(packages, "version", version)
 
 
 @pytest.fixture

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import sedil
+from sedil_studies import figure1
 from sedil_studies.bench import report as bench_report
 from sedil_studies.colour import methods as colour_methods
 from sedil_studies.colour import report as colour_report
@@ -84,6 +86,15 @@ def fillings():
 )
 def test_report_is_drawn_from_the_published_rows(file, draw):
     assert draw() == (RESULTS / file).read_text(encoding="utf-8")
+
+
+def test_figure_of_atoms_is_drawn_from_the_shipped_dictionaries(tmp_path):
+    figure1.save(tmp_path / "figure1.png")
+    below_titles = [
+        np.asarray(Image.open(path).convert("L"), float)[70:]
+        for path in (tmp_path / "figure1.png", RESULTS / "figure1.png")
+    ]
+    assert np.abs(np.subtract(*below_titles)).mean() < 1
 
 
 def test_every_cell_is_published():

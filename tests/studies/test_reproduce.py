@@ -13,20 +13,11 @@ from sedil_studies.faces.data import FILE as FACES_FILE
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING
 from sedil_studies.harness.method import Method
-from sedil_studies.peers import packages
 from sedil_studies.table1.five_images import FILES
 from sedil_studies.table1.methods import METHODS, PAPER_RECIPE
 from sedil_studies.table1.paper import IMAGES
 from sedil_studies.table1.study import Plan
 from sedil_studies.volumes.data import FILES as VOLUME_FILES
-
-
-@pytest.fixture
-def without_baselines(monkeypatch):
-    def version(package):
-        raise packages.PackageNotFoundError(package)
-
-    monkeypatch.setattr(packages, "version", version)
 
 
 def reproduce(*arguments):
@@ -59,7 +50,7 @@ def test_second_run_only_reports(five_images, tmp_path):
     assert (tmp_path / "there/table1.md").exists()
 
 
-def test_quick_is_one_cell_without_ksvd(five_images, tmp_path, without_baselines, monkeypatch):
+def test_quick_is_one_cell_without_ksvd(five_images, tmp_path, without_peers, monkeypatch):
     monkeypatch.setenv("SEDIL_DATA", str(five_images))
     for name in IMAGES[:-1]:
         (five_images / FILES[name]).unlink()
@@ -119,7 +110,7 @@ def test_interrupted_run_reports_and_goes_on(five_images, tmp_path, monkeypatch)
     ],
 )
 def test_mistakes_are_answered_with_one_sentence(
-    five_images, tmp_path, without_baselines, complaint, arguments, message
+    five_images, tmp_path, without_peers, complaint, arguments, message
 ):
     (tmp_path / "file").write_text("")
     (five_images / "table1.csv").write_text("name,age\nann,3\n")

@@ -1,8 +1,9 @@
-"""What several commands share: options in the same words, where they may write, files that fail."""
+"""What several commands share: options in the same words, examples, where they may write, files that fail."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from glob import escape, glob
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -13,12 +14,25 @@ from sedil.terminal import complain, counted
 
 SHIPPED = ", ".join(get_args(ShippedName))
 
+
+def examples(*lines: str) -> str:
+    """Command lines for the end of a help page, each on a line of its own."""
+    return "\n\n".join(["Examples:" if len(lines) > 1 else "Example:", *lines])
+
+
+def dictionaries_like(incomplete: str) -> list[str]:
+    """Shipped dictionaries and files that a name may become, for the completion of a shell."""
+    shipped = [name for name in get_args(ShippedName) if name.startswith(incomplete)]
+    return shipped + sorted(path for path in glob(escape(incomplete) + "*") if path.endswith(".npz"))
+
+
 Dictionary = Annotated[
     Path | None,
     typer.Option(
         "--dictionary",
         "-d",
         help=f"A dictionary file, or a shipped one by name: {SHIPPED}; default several.",
+        autocompletion=dictionaries_like,
     ),
 ]
 Threads = Annotated[int | None, typer.Option(min=1, help="Threads to compute with; default one per core.")]

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from sedil.commands.common import examples
 from sedil.terminal import clear_errors
+
+EXAMPLES = examples("sedil demo", "sedil demo --output first-look")
 
 
 def demo(

@@ -17,7 +17,7 @@ from sedil.commands.block_work import (
     require_one_in_blocks,
     restore_in_blocks,
 )
-from sedil.commands.common import Dictionary, Failures, Force, Threads
+from sedil.commands.common import Dictionary, Failures, Force, Threads, examples
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -34,22 +34,15 @@ class DenoiseCommand(TyperCommand):
         return ["[OPTIONS]", "IN...", "OUT"]
 
 
-EXAMPLES = """Examples:
-
-sedil denoise noisy.png clean.png --compare both.png
-
-sedil denoise a.png b.tif c.jpg clean/
-
-sedil denoise photos/ clean/ --method quick
-
-sedil denoise head.nii.gz clean.nii.gz --sigma 20
-
-sedil denoise clip.tif clean.tif --time-axis 0
-
-sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1
-
-sedil denoise embryo.zarr clean.zarr --method quick
-"""
+EXAMPLES = examples(
+    "sedil denoise noisy.png clean.png --compare both.png",
+    "sedil denoise a.png b.tif c.jpg clean/",
+    "sedil denoise photos/ clean/ --sigma 20",
+    "sedil denoise head.nii.gz clean.nii.gz --sigma 20",
+    "sedil denoise clip.tif clean.tif --time-axis 0",
+    "sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1",
+    "sedil denoise embryo.zarr clean.zarr --method quick",
+)
 
 
 def denoise(

@@ -15,13 +15,13 @@ from sedil.commands.block_work import (
     require_one_in_blocks,
     restore_in_blocks,
 )
-from sedil.commands.common import Dictionary, Force, Threads
+from sedil.commands.common import Dictionary, Force, Threads, examples
 from sedil.terminal import bar, clear_errors, console
 
-EXAMPLES = """Example:
-
-sedil inpaint scratched.png mask.png whole.png --compare both.png
-"""
+EXAMPLES = examples(
+    "sedil inpaint scratched.png mask.png whole.png --compare both.png",
+    "sedil inpaint scratched.png mask.png whole.png --dictionary separable-12x12",
+)
 
 
 def inpaint(

@@ -11,12 +11,26 @@ import typer
 
 import sedil
 from sedil.choices import PresetName, StartName
-from sedil.commands.common import Failures, Force, Threads, is_among, require_usable, require_usable_picture
+from sedil.commands.common import (
+    Failures,
+    Force,
+    Threads,
+    examples,
+    is_among,
+    require_usable,
+    require_usable_picture,
+)
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
     import numpy as np
 
+EXAMPLES = examples(
+    "sedil learn photos/ -o dict.npz",
+    "sedil learn photos/ -o large.npz --patch 16x16 --atoms 32x32",
+    "sedil learn photos/ -o many.npz --minibatch -n 1000000",
+    "sedil learn scan.nii.gz -o blocks.npz --patch 6x6x6",
+)
 _PATCHES, _STREAMED_PATCHES = 20_000, 100_000
 _ITERATIONS = 500
 _BATCH_SIZE = 1000

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import sedil
-from sedil.commands.common import SHIPPED, is_among, require_usable_picture
+from sedil.commands.common import SHIPPED, dictionaries_like, examples, is_among, require_usable_picture
 from sedil.terminal import clear_errors, console
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+EXAMPLES = examples("sedil show separable-8x8", "sedil show dict.npz --picture atoms.png --force")
 _LABELS = {"n_patches": "patches trained on", "sedil": "sedil version"}
 _SHAPES = ("patch_shape", "n_atoms")
 _MOST_SHOWN = 5  # entries of a list
@@ -23,7 +24,11 @@ _MOST_SHOWN = 5  # entries of a list
 def show(
     dictionary: Annotated[
         Path,
-        typer.Argument(help=f"A dictionary saved by sedil, or one of {SHIPPED}.", metavar="DICT.npz"),
+        typer.Argument(
+            help=f"A dictionary saved by sedil, or one of {SHIPPED}.",
+            metavar="DICT.npz",
+            autocompletion=dictionaries_like,
+        ),
     ],
     picture: Annotated[
         Path | None,

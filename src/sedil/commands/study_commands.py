@@ -13,7 +13,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from sedil.commands.common import Threads
+from sedil.commands.common import Threads, examples
 from sedil.terminal import INTERRUPTED, clear_errors, console
 
 if TYPE_CHECKING:
@@ -66,6 +66,23 @@ def data_option(words: str) -> typer.models.OptionInfo:
     return typer.Option(help=words, envvar="SEDIL_DATA", show_default=False)
 
 
+def quick_option(words: str) -> typer.models.OptionInfo:
+    """The option to run a small part of it."""
+    return typer.Option("--quick", help=words)
+
+
+def names_option(known: tuple[str, ...], words: str) -> typer.models.OptionInfo:
+    """An option that takes some of the known names, with commas between them."""
+
+    def names_like(incomplete: str) -> list[str]:
+        before, comma, begun = incomplete.rpartition(",")
+        return [before + comma + name for name in known if name.startswith(begun)]
+
+    return typer.Option(
+        parser=partial(known_names, known=known), metavar="NAME,...", help=words, autocompletion=names_like
+    )
+
+
 FiveImages = Annotated[Path | None, data_option("Folder with the five test images.")]
 
 
@@ -109,26 +126,33 @@ def _shown(table: StudyTable) -> Table:
     return shown
 
 
-app = typer.Typer(help="Reproduce the paper's table and figures.", no_args_is_help=True)
+app = typer.Typer(
+    help="Reproduce the paper's table and figures.",
+    no_args_is_help=True,
+    epilog=examples("sedil reproduce figure1", "sedil reproduce table1 --data images/ --quick"),
+)
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "sedil reproduce table1 --data images/ --quick",
+        "sedil reproduce table1 --data images/ --methods odct,separable,groups --seeds 1",
+        "sedil reproduce table1 --data images/ --recipe paper",
+    )
+)
 def table1(
     data: FiveImages = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One image, one noise level, one seed: some ten seconds.")
-    ] = False,
+    quick: Annotated[bool, quick_option("One image, one noise level, one seed: some ten seconds.")] = False,
     seeds: Annotated[
         int | None,
         typer.Option(min=1, help=f"Times that noise is drawn; default {TABLE_SEEDS}, or 1 if quick."),
     ] = None,
     methods: Annotated[
         Any,
-        typer.Option(
-            parser=partial(known_names, known=dict.fromkeys(TABLE_METHODS + PAPER_METHODS)),
-            metavar="NAME,...",
-            help=f"Methods to run, of {', '.join(TABLE_METHODS)}; default all, without ksvd if quick.",
+        names_option(
+            tuple(dict.fromkeys(TABLE_METHODS + PAPER_METHODS)),
+            f"Methods to run, of {', '.join(TABLE_METHODS)}; default all, without ksvd if quick.",
         ),
     ] = None,
     recipe: Annotated[
@@ -152,7 +176,11 @@ def table1(
         )
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "sedil reproduce faces --data faces/ --quick", "sedil reproduce faces --data faces/ --output results/"
+    )
+)
 def faces(
     data: Annotated[Path | None, data_option(f"Folder with {FACES_FILE}.")] = None,
     address: Annotated[
@@ -164,9 +192,7 @@ def faces(
         ),
     ] = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few faces of each kind: a minute or two.")
-    ] = False,
+    quick: Annotated[bool, quick_option("A few faces of each kind: a minute or two.")] = False,
     validation: Annotated[
         bool, typer.Option("--validation", help="Fill the faces that settings are chosen on, not the test's.")
     ] = False,
@@ -182,13 +208,15 @@ def faces(
         tell(reproduce(data, output, address=address, quick=quick, validation=validation, threads=threads))
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "sedil reproduce inpainting --data images/ --quick", "sedil reproduce inpainting --data images/"
+    )
+)
 def inpainting(
     data: FiveImages = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One image, one mask, no picture: a few seconds.")
-    ] = False,
+    quick: Annotated[bool, quick_option("One image, one mask, no picture: a few seconds.")] = False,
     threads: Threads = None,
 ) -> None:
     """Fill missing pixels of the five test images: at random, under text, under scratches.
@@ -201,13 +229,11 @@ def inpainting(
         tell(reproduce(data, output, quick=quick, threads=threads))
 
 
-@app.command()
+@app.command(epilog=examples("sedil reproduce volumes --quick", "sedil reproduce volumes --data research/"))
 def volumes(
     data: Annotated[Path | None, data_option(f"Folder with {VOLUME_FILES}.")] = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Tiny synthetic volumes without --data: only to try it.")
-    ] = False,
+    quick: Annotated[bool, quick_option("Tiny synthetic volumes without --data: only to try it.")] = False,
     threads: Threads = None,
 ) -> None:
     """Learn three factors from a head and from video, denoise and fill others, and compare with slices.
@@ -220,13 +246,15 @@ def volumes(
         tell(reproduce(data, output, quick=quick, threads=threads))
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "sedil reproduce colour --data research/ --quick", "sedil reproduce colour --data research/"
+    )
+)
 def colour(
     data: Annotated[Path | None, data_option(f"Folder with {COLOUR_FILES}.")] = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One photograph of each kind, one noise level: a minute.")
-    ] = False,
+    quick: Annotated[bool, quick_option("One photograph of each kind, one noise level: a minute.")] = False,
     threads: Threads = None,
 ) -> None:
     """Denoise Kodak's photographs in colour and in grey, and parts of Berkeley's, beside CBM3D and BM3D.
@@ -239,15 +267,17 @@ def colour(
         tell(reproduce(data, output, quick=quick, threads=threads))
 
 
-@app.command()
+@app.command(
+    epilog=examples(
+        "sedil reproduce realnoise --data research/ --quick", "sedil reproduce realnoise --data research/"
+    )
+)
 def realnoise(
     data: Annotated[
         Path | None, data_option("Folder with images/realnoise/cc15 and the five test images.")
     ] = None,
     output: Output = _FOLDER,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="One photograph, one image, one level of light: a minute.")
-    ] = False,
+    quick: Annotated[bool, quick_option("One photograph, one image, one level of light: a minute.")] = False,
     threads: Threads = None,
 ) -> None:
     """Denoise photographs of cameras without being told their noise, and counts of photons, beside BM3D.
@@ -260,7 +290,7 @@ def realnoise(
         tell(reproduce(data, output, quick=quick, threads=threads))
 
 
-@app.command()
+@app.command(epilog=examples("sedil reproduce figure1 --output pictures/"))
 def figure1(output: Output = _FOLDER) -> None:
     """Draw the atoms of the unstructured and the separable dictionary as in the paper's Figure 1."""
     from sedil_studies.figure1 import reproduce
@@ -269,18 +299,12 @@ def figure1(output: Output = _FOLDER) -> None:
         tell(reproduce(output))
 
 
+BENCH_EXAMPLES = examples("sedil bench --quick", "sedil bench --cases denoising,coding --threads 1")
+
+
 def bench(
-    cases: Annotated[
-        Any,
-        typer.Option(
-            parser=partial(known_names, known=CASES),
-            metavar="NAME,...",
-            help=f"Cases to run, of {', '.join(CASES)}; default all.",
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Small sizes, to see that all works: a minute or two.")
-    ] = False,
+    cases: Annotated[Any, names_option(CASES, f"Cases to run, of {', '.join(CASES)}; default all.")] = None,
+    quick: Annotated[bool, quick_option("Small sizes, to see that all works: a minute or two.")] = False,
     data: Annotated[
         Path | None,
         data_option("Folder with the test images, as for reproduce; default a photograph of scikit-image."),

@@ -191,7 +191,7 @@ def tiff_content(
     icc_profile: bytes | None = None,
     dpi: tuple[float, float] | None = None,
     **not_kept: Any,
-) -> memoryview:
+) -> bytes:
     """A TIFF of grey or RGB, transparency last, in the type of `pixels`."""
     from tifffile import imwrite
 
@@ -209,7 +209,7 @@ def tiff_content(
         metadata=None,
         software=False,
     )
-    return stream.getbuffer()
+    return stream.getvalue()
 
 
 def png_content(
@@ -218,7 +218,7 @@ def png_content(
     icc_profile: bytes | None = None,
     dpi: tuple[float, float] | None = None,
     exif: bytes | None = None,
-) -> memoryview:
+) -> bytes:
     """A PNG of 16 bits a channel, with two (grey), three or four channels, transparency last."""
     from PIL.PngImagePlugin import putchunk
 
@@ -236,7 +236,7 @@ def png_content(
     for part in filter(None, _compressed_rows(pixels)):
         putchunk(stream, b"IDAT", part)
     putchunk(stream, b"IEND", b"")
-    return stream.getbuffer()
+    return stream.getvalue()
 
 
 def _compressed_rows(pixels: np.ndarray) -> Iterator[bytes]:

@@ -292,7 +292,7 @@ def conform(path: str | Path, pixels: np.ndarray) -> tuple[np.ndarray, list[str]
     return pixels, lost
 
 
-def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> memoryview:
+def encode(path: str | Path, pixels: np.ndarray, **extras: Any) -> bytes:
     """The pixels as the content of a file in the format of `path`.
 
     Parameters

@@ -18,3 +18,9 @@ def image_quality(
         float(peak_signal_noise_ratio(clean, image, data_range=_RANGE)),
         float(structural_similarity(clean, image, data_range=_RANGE, channel_axis=channel_axis, **_WANG)),
     )
+
+
+def quality_in_words(image: np.ndarray, clean: np.ndarray, channel_axis: int | None = None) -> str:
+    """The same for the caption of a picture."""
+    psnr, ssim = image_quality(image, clean, channel_axis)
+    return f"{psnr:.1f} dB, SSIM {ssim:.2f}"

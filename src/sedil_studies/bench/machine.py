@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np  # loads its BLAS, which is asked for its version
 
 import sedil
+from sedil_studies.harness.source_commit import source_commit
 
 _PACKAGES = ("numba", "scipy", "scikit-learn", "spams-bin", "bm3d", "jax")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
@@ -38,6 +39,7 @@ def machine_facts(threads: int) -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "sedil": sedil.__version__,
+        "commit": source_commit(),
         "packages": {"numpy": np.__version__, **_versions()},
         "blas": _blas(),
         "load_before": round(os.getloadavg()[0], 2),

@@ -25,52 +25,58 @@ _PEAK_SHARE = 0.25
 
 
 def draw_contestants(figure: Figure, outcome: Findings) -> None:
-    """Times as bars, a panel per size; lines from the fastest to the slowest repetition."""
+    """Times as points, a panel per size; lines from the fastest to the slowest repetition."""
     sizes = sorted({each.size for each in outcome.measurements})
     figure.set_size_inches(8, 1 + 0.36 * (len(outcome.measurements) + len(sizes)))
     panels = figure.subplots(len(sizes), 1, sharex=True, squeeze=False)[:, 0]
     for axes, size in zip(panels, sizes, strict=True):
-        _draw_bars(axes, [each for each in outcome.measurements if each.size == size])
+        _draw_points(axes, [each for each in outcome.measurements if each.size == size])
         if size:
             axes.set_title(f"penalty {size:g} sigma", fontsize=9, loc="left")
-    medians = [each.median for each in outcome.measurements]
-    panels[0].set_xlim(min(medians) / 2, max(medians) * 4)  # room for the words
+    shortest = min(each.median for each in outcome.measurements)
+    longest = max(max(each.seconds) for each in outcome.measurements)
+    panels[0].set_xlim(shortest / 2, longest * 4)  # room for the words
     _set_logarithmic(panels[0].xaxis, duration)
     _plain(*panels)
 
 
-def _draw_bars(axes: Axes, found: list[Measurement]) -> None:
+def _draw_points(axes: Axes, found: list[Measurement]) -> None:
+    """On an axis without a zero, the length of a bar would say nothing."""
     ordered = sorted(found, key=lambda each: each.median)
     places = range(len(ordered))
     medians = np.array([each.median for each in ordered])
     ends = np.array([[min(each.seconds), max(each.seconds)] for each in ordered]).T
     colours = [_OURS if _is_ours(each) else _OTHERS for each in ordered]
-    axes.barh(places, medians, color=colours, height=0.65)
-    axes.errorbar(medians, places, xerr=abs(ends - medians), fmt="none", color="black", lw=1)
+    axes.hlines(places, *ends, color=colours, lw=2)
+    axes.scatter(medians, places, color=colours, s=36, zorder=2)
+    axes.grid(axis="y", color=_GUIDE, lw=0.5, alpha=0.5)
+    axes.set_axisbelow(True)
     for k, each in enumerate(ordered):
-        text = f" {duration(each.median)}, {each.median / ordered[0].median:.3g}x"
-        axes.text(max(each.seconds), k, text, va="center", fontsize=8)
+        quality = f", {each.figures['PSNR']:.1f} dB" if "PSNR" in each.figures else ""
+        axes.annotate(
+            f"{duration(each.median)}, {each.median / ordered[0].median:.3g}x{quality}",
+            (max(each.seconds), k),
+            (8, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        )
     axes.set_yticks(places, [_label(each) for each in ordered], fontsize=8)
-    axes.invert_yaxis()
+    axes.set_ylim(len(ordered) - 0.4, -0.6)
 
 
 def draw_learning(figure: Figure, outcome: Findings) -> None:
-    """PSNR against the time; a ring where a learner is near its end for good."""
+    """PSNR against the time; a ring where a learner is near its end for good, and when that is."""
     figure.set_size_inches(10, 4.5)
     axes = figure.add_subplot()
     for colour, (name, path) in zip(cycle(_COLOURS), _by_contestant(outcome.measurements), strict=False):
         quality = [each.figures["PSNR"] for each in path]
-        axes.plot([each.median for each in path], quality, "o-", ms=3, color=colour, label=name)
         seconds = learning_time.arrival(path)
+        label = f"{name}: {duration(seconds)}"
+        axes.plot([each.median for each in path], quality, "o-", ms=3, color=colour, label=label)
         there = next(each for each in path if each.median == seconds)
         axes.plot(seconds, there.figures["PSNR"], "o", ms=11, mfc="none", color=colour)
-        axes.annotate(
-            duration(seconds),
-            (seconds, there.figures["PSNR"]),
-            (0, -16),
-            textcoords="offset points",
-            fontsize=8,
-        )
     _set_logarithmic(axes.xaxis, duration)
     axes.set_xlabel(f"time spent learning (ring: within {learning_time.NEAR} dB of the end)")
     axes.set_ylabel("PSNR in dB")
@@ -135,7 +141,7 @@ def draw_peak(figure: Figure, outcome: Findings) -> None:
     axes = figure.add_subplot()
     colours = [_OTHERS if not each.size else _COLOURS[_rank(found, each) % len(_COLOURS)] for each in found]
     speeds = [each.figures["GFLOP/s"] for each in found]
-    axes.barh(range(len(found)), speeds, color=colours, height=0.65)
+    axes.barh(range(len(found)), speeds, color=colours, height=0.65, zorder=2)
     for k, each in enumerate(found):
         axes.text(
             speeds[k],
@@ -144,7 +150,7 @@ def draw_peak(figure: Figure, outcome: Findings) -> None:
             va="center",
             fontsize=8,
         )
-    axes.axvline(_PEAK_SHARE * speeds[0], color="black", ls="--", lw=1)
+    axes.axvline(_PEAK_SHARE * speeds[0], color="black", ls="--", lw=1, zorder=1)
     axes.set_yticks(range(len(found)), [each.contestant for each in found], fontsize=8)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.15 * max(speeds))

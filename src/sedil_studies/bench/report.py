@@ -145,4 +145,5 @@ def _complaint(result: CaseResult) -> str:
 def _versions(result: CaseResult) -> str:
     facts = result.machine
     packages = [f"{name} {number}" for name, number in facts["packages"].items()]
-    return ", ".join([f"sedil {facts['sedil']}", f"Python {facts['python']}", *packages, facts["blas"]])
+    code = [f"sedil {facts['sedil']}", *([f"commit {facts['commit']}"] if "commit" in facts else [])]
+    return ", ".join([*code, f"Python {facts['python']}", *packages, facts["blas"]])

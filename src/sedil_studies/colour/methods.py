@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
 
 from sedil_studies.harness.method import Denoiser, Method
 from sedil_studies.harness.sedil_denoisers import groups_method, quick_method
 from sedil_studies.peers import block_matching
-from sedil_studies.peers.packages import BM3D, make_installed
-
-Makers = Mapping[str, Callable[[int], Method[Denoiser]]]  # from the number of threads
+from sedil_studies.peers.packages import BM3D, DenoiserMakers
 
 
 def _bm3d(threads: int) -> Method[Denoiser]:
@@ -23,14 +20,9 @@ def _cbm3d(threads: int) -> Method[Denoiser]:
     return Method.at_hand(f"bm3d_rgb, {block_matching.SETTINGS}", denoise, BM3D.version())
 
 
-COLOUR: Makers = {
+COLOUR: DenoiserMakers = {
     "cbm3d": _cbm3d,
     "groups": partial(groups_method, 2, channel_axis=-1),
     "quick": partial(quick_method, 2, channel_axis=-1),
 }
-GREY: Makers = {"bm3d": _bm3d, "groups": partial(groups_method, 2)}
-
-
-def make_methods(makers: Makers, threads: int) -> tuple[dict[str, Method[Denoiser]], list[str]]:
-    """The methods that can run, and a sentence for each that cannot."""
-    return make_installed({name: partial(make, threads) for name, make in makers.items()})
+GREY: DenoiserMakers = {"bm3d": _bm3d, "groups": partial(groups_method, 2)}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sedil.imaging.quality import quality_in_words
+from sedil.panels import Panel, side_by_side
 from sedil_studies.harness.beside import beside
-from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, with_noise
+from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, figures_in_words, with_noise
 from sedil_studies.harness.method import Denoiser
-from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Photographs in colour and in grey"
@@ -39,20 +41,21 @@ def markdown(colour: Sequence[DenoisingRow], grey: Sequence[DenoisingRow]) -> st
         ("Parts of Berkeley photographs in grey: sedil beside BM3D", parts, "groups", "bm3d"),
     ]
     shown = [f"# {TITLE}", "\n".join(f"- {note}" for note in _NOTES)]
-    for heading, rows, ours, theirs in sections:
-        columns, lines = beside(rows, ours, theirs, LABELS[theirs])
+    for heading, some, ours, theirs in sections:
+        columns, lines = beside(some, ours, theirs, LABELS[theirs])
         if lines:
             shown += [f"## {heading}", markdown_table(columns, lines, texts=0)]
-    for heading, rows in (
+    for heading, some in (
         ("Colour, photograph by photograph", colour),
         ("Grey, photograph by photograph", grey),
     ):
-        if rows:
-            shown += [f"## {heading}", _cells(rows)]
-    return page(*shown, "## Settings", _settings([*colour, *grey]))
+        if some:
+            shown += [f"## {heading}", _cells(some)]
+    rows = [*colour, *grey]
+    return page(*shown, "## Settings", _settings(rows), commits_in_words(row.commit for row in rows))
 
 
-def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
+def picture(denoisers: Mapping[str, Denoiser]) -> np.ndarray:
     """Rows: parts of a photograph; the same with noise; what each method makes of it.
 
     The photograph is one that scikit-image carries.
@@ -60,11 +63,14 @@ def picture(denoisers: Sequence[Denoiser]) -> np.ndarray:
     from skimage import data
 
     photograph = data.stereo_motorcycle()[0].astype(np.float64)
-    columns = []
+    columns: list[list[Panel]] = []
     for top, left in _CORNERS:
         clean = photograph[top : top + _SIDE, left : left + _SIDE]
         noisy = with_noise(clean, _SHOWN_SIGMA, [top, left])
-        columns.append([clean, noisy, *(denoise(noisy, _SHOWN_SIGMA) for denoise in denoisers)])
+        results = {LABELS[name]: denoise(noisy, _SHOWN_SIGMA) for name, denoise in denoisers.items()}
+        shown = {f"sigma {_SHOWN_SIGMA}": noisy, **results}
+        panels = [(f"{name}: {quality_in_words(each, clean, -1)}", each) for name, each in shown.items()]
+        columns.append([("original", clean), *panels])
     return side_by_side(list(zip(*columns, strict=True)), gap=8)
 
 
@@ -73,14 +79,10 @@ def _cells(rows: Sequence[DenoisingRow]) -> str:
     methods = [name for name in LABELS if any(row.method == name for row in rows)]
     found = {(row.image, row.sigma, row.method): row for row in rows}
     lines = [
-        [image, str(sigma), *(_figures(found.get((image, sigma, method))) for method in methods)]
+        [image, str(sigma), *(figures_in_words(found.get((image, sigma, method))) for method in methods)]
         for image, sigma in dict.fromkeys((row.image, row.sigma) for row in rows)
     ]
     return markdown_table(["image", "sigma", *(LABELS[method] for method in methods)], lines, texts=1)
-
-
-def _figures(row: DenoisingRow | None) -> str:
-    return "" if row is None else f"{row.psnr:.2f} / {row.ssim:.3f}"
 
 
 def _settings(rows: Sequence[DenoisingRow]) -> str:

@@ -11,6 +11,7 @@ from sedil_studies.colour import methods, report
 from sedil_studies.colour.data import noisy_photograph, read_colour, read_grey_photographs
 from sedil_studies.harness.denoising_rows import DENOISING, denoising_study
 from sedil_studies.harness.running import Summary, Written, carry_out, write_files
+from sedil_studies.peers.packages import make_for_threads
 
 COLOUR_FILE, GREY_FILE = "colour.csv", "colour-grey.csv"
 
@@ -30,8 +31,8 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     plan, count = QUICK if quick else Plan(), thread_count(threads)
     colour, grey = read_colour(data, plan.n_images), read_grey_photographs(data, plan.n_images)
     make_folder(output, parents=True)
-    colour_methods, absent = methods.make_methods(methods.COLOUR, count)
-    grey_methods, more_absent = methods.make_methods(methods.GREY, count)
+    colour_methods, absent = make_for_threads(methods.COLOUR, count)
+    grey_methods, more_absent = make_for_threads(methods.GREY, count)
     studies = [
         denoising_study(
             output / COLOUR_FILE,
@@ -57,7 +58,9 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     def write(finished: bool) -> Written:
         pictures = {}
         if finished and not quick:
-            pictures["colour.png"] = report.picture([each.ready() for each in colour_methods.values()])
+            pictures["colour.png"] = report.picture(
+                {name: each.ready() for name, each in colour_methods.items()}
+            )
         return Written([*write_files(output, pictures), *write_report(output)])
 
     return carry_out(lambda show: [study.run(show) for study in studies], write, [*absent, *more_absent])

@@ -27,6 +27,7 @@ class FaceRow(NamedTuple):
     threads : the method was given
     settings : of the method
     sedil, numpy : versions
+    commit : of the code that made it
     """
 
     part: str
@@ -44,6 +45,7 @@ class FaceRow(NamedTuple):
     settings: str
     sedil: str
     numpy: str
+    commit: str = ""
 
 
 class LearningRow(NamedTuple):
@@ -57,6 +59,7 @@ class LearningRow(NamedTuple):
     peak_gb : largest memory of the process until then
     centre16, centre24, centre32 : mean PSNR inside the hole over validation faces, plain l1
     settings, sedil : of the learner, and version
+    commit : of the code that made it
     """
 
     learner: str
@@ -70,6 +73,7 @@ class LearningRow(NamedTuple):
     centre32: float
     settings: str
     sedil: str
+    commit: str = ""
 
 
 FACES = RowKind(FaceRow, cell=("part", "hole", "method"), made_with=("n_faces", "settings", "sedil", "numpy"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sedil_studies.faces.face_rows import LEARNING, FaceRow, LearningRow
 from sedil_studies.faces.masks import KINDS
 from sedil_studies.faces.methods import METHODS
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Faces: large holes filled from the dictionary"
@@ -31,6 +32,7 @@ def markdown(rows: Sequence[FaceRow], learning: Sequence[LearningRow]) -> str:
     holes = [hole for hole in KINDS if any(key[1] == hole for key in found)]
     methods = [method for method in METHODS if any(key[0] == method for key in found)]
     faces = f"{last.n_faces:,} {last.part} faces of {last.n_persons} persons, none of whom was learned from"
+    commits = [row.commit for row in found.values()] + [row.commit for row in LEARNING.latest(learning)]
     return page(
         f"# {TITLE}",
         f"Over {faces}. {_EXPLANATION}",
@@ -43,6 +45,7 @@ def markdown(rows: Sequence[FaceRow], learning: Sequence[LearningRow]) -> str:
         "## Learning",
         _LEARNING,
         _learning(learning),
+        commits_in_words(commits),
     )
 
 

@@ -127,5 +127,7 @@ def write_report(name: str, folder: Path) -> list[tuple[str, Path]]:
 def _pictures(everyone: Faces, part: Part, methods: Mapping[str, Method[Ready]]) -> dict[str, np.ndarray]:
     return {
         "faces-training.png": figures.examples(everyone.fit.faces),
-        "faces-inpainted.png": figures.inpainted(part.faces, [methods[name].ready().fill for name in SHOWN]),
+        "faces-inpainted.png": figures.inpainted(
+            part.faces, {name: methods[name].ready().fill for name in SHOWN}
+        ),
     }

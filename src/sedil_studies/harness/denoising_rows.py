@@ -28,6 +28,7 @@ class DenoisingRow(NamedTuple):
     threads : it was given
     settings : of the method
     sedil, baseline, numpy : versions; `baseline` names its package, and is empty for methods of sedil
+    commit : of the code that made it
     """
 
     image: str
@@ -42,6 +43,7 @@ class DenoisingRow(NamedTuple):
     sedil: str
     baseline: str
     numpy: str
+    commit: str = ""
 
 
 DENOISING = RowKind(
@@ -122,6 +124,11 @@ def _measured(
     seconds = time.perf_counter() - began
     psnr, ssim = image_quality(result, clean, channel_axis)
     return row._replace(psnr=round(psnr, 4), ssim=round(ssim, 5), seconds=round(seconds, 3))
+
+
+def figures_in_words(row: DenoisingRow | None) -> str:
+    """PSNR and SSIM for a table; nothing where there is no row."""
+    return "" if row is None else f"{row.psnr:.2f} / {row.ssim:.3f}"
 
 
 def with_noise(clean: np.ndarray, sigma: int, seeds: list[int], dtype: type = np.float64) -> np.ndarray:

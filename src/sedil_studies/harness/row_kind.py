@@ -13,9 +13,11 @@ from typing import Any, Generic, TypeVar, get_type_hints
 import numpy as np
 
 import sedil
+from sedil_studies.harness.source_commit import source_commit
 
 R = TypeVar("R", bound=tuple[Any, ...])
 _UNMEASURED = {float: nan, int: 0, str: ""}
+_YOUNGEST = "commit"  # column, the last; files from before it are read too
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,10 @@ class RowKind(Generic[R]):
     made_with: tuple[str, ...]
 
     def planned(self, **known: Any) -> R:
-        """A row that is still to be measured: what is known of it, and the versions of sedil and numpy."""
+        """A row that is still to be measured: what is known of it, versions, and the commit."""
         types = get_type_hints(self.columns)
         blank = {name: _UNMEASURED[kind] for name, kind in types.items()}
-        versions = {"sedil": sedil.__version__, "numpy": np.__version__}
+        versions = {"sedil": sedil.__version__, "numpy": np.__version__, _YOUNGEST: source_commit()}
         return self.columns(**blank | {name: versions[name] for name in versions if name in types} | known)
 
     def identity(self, row: R) -> tuple[Any, ...]:
@@ -51,7 +53,8 @@ class RowKind(Generic[R]):
     def open(self, path: Path) -> list[R]:
         """Rows of the results file, which is begun if it is not there; half a last line is cut off.
 
-        Half a line is what a run leaves that was killed while it wrote.
+        Half a line is what a run leaves that was killed while it wrote. A file from before the commit was
+        written down gets that column, empty in its rows.
         """
         header = _line(self._names).encode()
         content = path.read_bytes() if path.exists() else b""
@@ -60,6 +63,8 @@ class RowKind(Generic[R]):
             return []
         whole = content[: content.rfind(b"\n") + 1]
         rows = self._parsed(path, whole.decode("utf-8", errors="replace"))
+        if not whole.startswith(header):
+            whole = header + "".join(map(_line, rows)).encode()
         if whole != content:
             path.write_bytes(whole)
         return rows
@@ -80,8 +85,9 @@ class RowKind(Generic[R]):
         return self.columns._fields  # type: ignore[attr-defined]
 
     def _parsed(self, path: Path, text: str) -> list[R]:
-        lines = csv.DictReader(StringIO(text, newline=""))
-        if tuple(lines.fieldnames or ()) != self._names:
+        lines = csv.DictReader(StringIO(text, newline=""), restval="")
+        names = tuple(lines.fieldnames or ())
+        if names not in (self._names, tuple(name for name in self._names if name != _YOUNGEST)):
             raise ValueError(
                 f"{path} is not a results file of this version (its columns are not "
                 f"{', '.join(self._names)}): move it away or choose another folder."
@@ -91,7 +97,7 @@ class RowKind(Generic[R]):
     def _row(self, path: Path, number: int, line: dict[str, Any]) -> R:
         types = get_type_hints(self.columns)
         try:
-            return self.columns(**{name: types[name](line[name]) for name in self._names})
+            return self.columns(**{name: types[name](text) for name, text in line.items()})
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path} is damaged in line {number} ({error}): remove that line.") from None
 

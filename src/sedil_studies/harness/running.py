@@ -137,7 +137,7 @@ def write_files(folder: Path, contents: Mapping[str, str | np.ndarray]) -> list[
     written = []
     for name, content in contents.items():
         if isinstance(content, str):
-            write_content(folder / name, memoryview(content.encode()))
+            write_content(folder / name, content.encode())
         else:
             write_picture(folder / name, content)
         written.append(("report" if isinstance(content, str) else "picture", folder / name))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple, TypeVar
 
+from sedil_studies.harness.method import Denoiser, Method
+
 T = TypeVar("T")
+DenoiserMakers = Mapping[str, Callable[[int], Method[Denoiser]]]  # from the number of threads
 
 
 class MissingPackageError(ImportError):
@@ -57,3 +61,8 @@ def make_installed(makers: Mapping[str, Callable[[], T]]) -> tuple[dict[str, T],
         except MissingPackageError as error:
             sentences.append(f"{name} is left out, as {error}")
     return made, sentences
+
+
+def make_for_threads(makers: DenoiserMakers, threads: int) -> tuple[dict[str, Method[Denoiser]], list[str]]:
+    """The denoisers that can run on so many threads, and a sentence for each that cannot."""
+    return make_installed({name: partial(make, threads) for name, make in makers.items()})

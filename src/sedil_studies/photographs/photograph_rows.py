@@ -20,6 +20,7 @@ class PhotographRow(NamedTuple):
     threads : it was given
     settings : of the method
     sedil, numpy : versions
+    commit : of the code that made it
     """
 
     image: str
@@ -33,6 +34,7 @@ class PhotographRow(NamedTuple):
     settings: str
     sedil: str
     numpy: str
+    commit: str = ""
 
 
 PHOTOGRAPHS = RowKind(

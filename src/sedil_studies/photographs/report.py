@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 import numpy as np
 
+from sedil.panels import Panel, side_by_side
 from sedil_studies.harness.method import Filler
-from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
+from sedil_studies.measures.inside import psnr_inside
 from sedil_studies.photographs.masks import make_mask
 from sedil_studies.photographs.photograph_rows import PHOTOGRAPHS, PhotographRow
 
@@ -31,24 +33,25 @@ def markdown(rows: Sequence[PhotographRow]) -> str:
         parts += [f"## {name}: mean over the images", _means(rows, metric, decimals)]
     for metric, (name, decimals) in _METRICS.items():
         parts += [f"## {name}, image by image", _cells(rows, metric, decimals)]
-    return page(*parts, "## Settings", _settings(rows))
+    return page(*parts, "## Settings", _settings(rows), commits_in_words(row.commit for row in rows))
 
 
-def picture(fillers: Sequence[Filler]) -> np.ndarray:
-    """Rows: parts of a photograph; what is left of them; what each method makes of it.
+def picture(fillers: Mapping[str, Filler]) -> np.ndarray:
+    """Rows: parts of a photograph; what is left of them; what each method makes of it, PSNR inside the holes.
 
     The photograph is one that scikit-image carries and that no shipped dictionary was learned from.
     """
     from skimage import data
 
     photograph = data.stereo_motorcycle()[0].astype(np.float64)
-    columns = []
+    columns: list[list[Panel]] = []
     for mask_name, (top, left) in _SHOWN.items():
         clean = photograph[top : top + _SIDE, left : left + _SIDE]
         mask = make_mask(mask_name, clean.shape[:2])
         damaged = np.where(mask[..., None], 0, clean)
-        filled = [fill(damaged, mask, channel_axis=-1) for fill in fillers]
-        columns.append([clean, damaged, *filled])
+        filled = {LABELS[name]: fill(damaged, mask, channel_axis=-1) for name, fill in fillers.items()}
+        panels = [(f"{name}: {psnr_inside(each, clean, mask):.1f} dB", each) for name, each in filled.items()]
+        columns.append([("original", clean), (f"missing: {mask_name}", damaged), *panels])
     return side_by_side(list(zip(*columns, strict=True)), gap=8)
 
 

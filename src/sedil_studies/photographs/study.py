@@ -48,7 +48,9 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
         if rows := PHOTOGRAPHS.read(output / FILE):
             contents["inpainting.md"] = report.markdown(rows)
         if finished and not quick:
-            contents["inpainting.png"] = report.picture([each.ready() for each in methods.values()])
+            contents["inpainting.png"] = report.picture(
+                {name: each.ready() for name, each in methods.items()}
+            )
         return Written([("results", output / FILE), *write_files(output, contents)])
 
     return carry_out(lambda show: [study.run(show)], write)

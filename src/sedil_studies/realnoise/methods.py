@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-
 import numpy as np
 
 import sedil
@@ -12,10 +9,8 @@ from sedil.imaging.photon_noise import PhotonNoise
 from sedil_studies.harness.method import Denoiser, Method
 from sedil_studies.harness.sedil_denoisers import groups_in_words
 from sedil_studies.peers import block_matching
-from sedil_studies.peers.packages import BM3D, make_installed
+from sedil_studies.peers.packages import BM3D, DenoiserMakers
 from sedil_studies.realnoise.data import photon_gain
-
-Makers = Mapping[str, Callable[[int], Method[Denoiser]]]  # from the number of threads
 
 
 def _blind(threads: int) -> Method[Denoiser]:
@@ -51,11 +46,6 @@ def _bm3d_of_counts(threads: int) -> Method[Denoiser]:
     )
 
 
-PHOTOGRAPHS: Makers = {"groups": _blind}
-PEERS: Makers = {"cbm3d": _cbm3d}
-COUNTS: Makers = {"bm3d": _bm3d_of_counts, "groups": _groups_of_counts}
-
-
-def make_methods(makers: Makers, threads: int) -> tuple[dict[str, Method[Denoiser]], list[str]]:
-    """The methods that can run, and a sentence for each that cannot."""
-    return make_installed({name: partial(make, threads) for name, make in makers.items()})
+PHOTOGRAPHS: DenoiserMakers = {"groups": _blind}
+PEERS: DenoiserMakers = {"cbm3d": _cbm3d}
+COUNTS: DenoiserMakers = {"bm3d": _bm3d_of_counts, "groups": _groups_of_counts}

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from sedil_studies.harness.beside import beside
-from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
+from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow, figures_in_words
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 
 TITLE = "Noise of cameras and of photons"
@@ -31,7 +32,7 @@ def markdown(photographs: Sequence[DenoisingRow], counts: Sequence[DenoisingRow]
         shown += ["## Counts of photons", markdown_table(["peak", *columns[1:]], lines, texts=0)]
     elif counts:
         shown += ["## Counts of photons", _means(counts)]
-    return page(*shown)
+    return page(*shown, commits_in_words(row.commit for row in [*photographs, *counts]))
 
 
 def _photographs(rows: Sequence[DenoisingRow]) -> str:
@@ -39,7 +40,8 @@ def _photographs(rows: Sequence[DenoisingRow]) -> str:
     ours = {row.image: row for row in rows if row.method == "groups"}
     best = _best([row for row in rows if row.method == "cbm3d"])
     lines = [
-        [name, _figures(row), _figures(best.get(name)), f"{row.seconds:.1f}"] for name, row in ours.items()
+        [name, figures_in_words(row), figures_in_words(best.get(name)), f"{row.seconds:.1f}"]
+        for name, row in ours.items()
     ]
     mean = ["mean", *(_mean(list(each.values())) for each in (ours, best)), ""]
     return markdown_table(["photograph", "sedil, blind", "CBM3D", "seconds"], [*lines, mean], texts=1)
@@ -62,7 +64,3 @@ def _means(rows: Sequence[DenoisingRow]) -> str:
 
 def _mean(rows: Sequence[DenoisingRow]) -> str:
     return f"{fmean(row.psnr for row in rows):.2f} / {fmean(row.ssim for row in rows):.3f}" if rows else ""
-
-
-def _figures(row: DenoisingRow | None) -> str:
-    return "" if row is None else f"{row.psnr:.2f} / {row.ssim:.3f}"

@@ -9,6 +9,7 @@ from sedil.engines.threads import thread_count
 from sedil.files import make_folder
 from sedil_studies.harness.denoising_rows import DENOISING, denoising_study
 from sedil_studies.harness.running import Summary, Written, carry_out, write_files
+from sedil_studies.peers.packages import make_for_threads
 from sedil_studies.realnoise import methods, report
 from sedil_studies.realnoise.data import counted_photons, read_pairs
 from sedil_studies.table1.five_images import read_images
@@ -33,9 +34,9 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     plan, count = QUICK if quick else Plan(), thread_count(threads)
     pairs, five = read_pairs(data, plan.n_images), read_images(data, IMAGES[-1:] if quick else IMAGES)
     make_folder(output, parents=True)
-    blind, _ = methods.make_methods(methods.PHOTOGRAPHS, count)
-    peers, absent = methods.make_methods(methods.PEERS, count)
-    of_counts, more_absent = methods.make_methods(methods.COUNTS, count)
+    blind, _ = make_for_threads(methods.PHOTOGRAPHS, count)
+    peers, absent = make_for_threads(methods.PEERS, count)
+    of_counts, more_absent = make_for_threads(methods.COUNTS, count)
     studies = [
         denoising_study(
             output / PHOTOGRAPHS_FILE,

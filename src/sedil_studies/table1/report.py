@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sedil_studies.harness.beside import beside
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import Table, markdown_table, page
 from sedil_studies.table1 import comparison, paper
 from sedil_studies.table1.comparison import Cell, Comparison
@@ -124,6 +125,7 @@ def _notes(rows: Sequence[DenoisingRow]) -> list[str]:
         f"{'one seed' if len(seeds) == 1 else f'{len(seeds)} seeds'} ({', '.join(map(str, seeds))}); "
         "every method gets the same noisy pixels.",
         "PSNR and SSIM (settings of Wang et al. 2004) of the unrounded result, on the scale 0 to 255.",
+        commits_in_words(row.commit for row in DENOISING.latest(rows)),
     ]
 
 

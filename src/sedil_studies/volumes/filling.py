@@ -30,6 +30,7 @@ class FillingRow(NamedTuple):
     threads: int
     settings: str
     sedil: str
+    commit: str = ""
 
 
 FILLINGS = RowKind(FillingRow, cell=("case", "missing", "method"), made_with=("settings", "sedil"))

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from sedil.imaging.quality import quality_in_words
+from sedil.panels import Panel, side_by_side
 from sedil_studies.harness.denoising_rows import DENOISING, DenoisingRow
 from sedil_studies.harness.method import Denoiser
-from sedil_studies.harness.panels import side_by_side
+from sedil_studies.harness.source_commit import commits_in_words
 from sedil_studies.harness.tables import markdown_table, page
 from sedil_studies.volumes.data import middle, noisy_volume
 from sedil_studies.volumes.filling import FILLERS, FILLINGS, FillingRow
@@ -48,7 +50,8 @@ def markdown(rows: Sequence[DenoisingRow], fillings: Sequence[FillingRow]) -> st
             "lost slice is the mean of its neighbours."
         )
         parts += ["## Missing voxels", words, _filling_table(fillings)]
-    return page(*parts, "## Settings", _settings(rows))
+    commits = [row.commit for row in rows] + [row.commit for row in FILLINGS.latest(fillings)]
+    return page(*parts, "## Settings", _settings(rows), commits_in_words(commits))
 
 
 def _noise_table(rows: Sequence[DenoisingRow]) -> str:
@@ -99,12 +102,17 @@ def _settings(rows: Sequence[DenoisingRow]) -> str:
     return markdown_table(["case", "method", "settings", "package", "threads"], list(kinds))
 
 
-def picture(tests: Mapping[str, np.ndarray], methods: Mapping[str, Sequence[Denoiser]]) -> np.ndarray:
+def picture(tests: Mapping[str, np.ndarray], methods: Mapping[str, Mapping[str, Denoiser]]) -> np.ndarray:
     """The middle slice of each case: clean, noisy, then what each method makes of it."""
-    rows = []
+    rows: list[list[Panel]] = []
     for case, test in tests.items():
         clean = middle(test, 16)
         noisy = noisy_volume(clean, case, _SHOWN_SIGMA, 0)
-        volumes = [clean, noisy, *(denoise(noisy, _SHOWN_SIGMA) for denoise in methods[case])]
-        rows.append([volume[len(volume) // 2] for volume in volumes])
+        results = {LABELS[name]: denoise(noisy, _SHOWN_SIGMA) for name, denoise in methods[case].items()}
+        original = clean[len(clean) // 2]
+        row: list[Panel] = [(f"{case}, original", original)]
+        for name, volume in {f"sigma {_SHOWN_SIGMA}": noisy, **results}.items():
+            middle_slice = volume[len(volume) // 2]
+            row.append((f"{name}: {quality_in_words(middle_slice, original)}", middle_slice))
+        rows.append(row)
     return side_by_side(rows, gap=4, zoom=2)

@@ -63,7 +63,7 @@ def reproduce(data: Path | None, output: Path, *, quick: bool = False, threads: 
     def write(finished: bool) -> Written:
         pictures = {}
         if finished:
-            shown = {name: [methods[name][key].ready() for key in SHOWN] for name in tests}
+            shown = {name: {key: methods[name][key].ready() for key in SHOWN} for name in tests}
             pictures["volumes.png"] = report.picture(tests, shown)
         return Written([*write_files(output, pictures), *write_report(output)])
 

@@ -21,6 +21,7 @@ MACHINE = {
     "free_cores": 1.9,
     "load_before": 0.1,
     "sedil": "1",
+    "commit": "abc",
     "python": "3.11",
     "packages": {"numpy": "2"},
     "blas": "openblas",
@@ -85,7 +86,7 @@ def test_page_tells_bars_machine_and_measurements():
         "| separable | 8 | 512 µs | 512 µs | 512 µs | 1 | sedil 1 |",
         "- A note.",
         "![Denoising](denoising.png)",
-        "abacus, 2 cores, L1 32K | 16 GiB | 200 | 1.9 | 0.1 | sedil 1, Python 3.11, numpy 2, openblas |",
+        "abacus, 2 cores, L1 32K | 16 GiB | 200 | 1.9 | 0.1 | sedil 1, commit abc, Python 3.11, numpy 2, ",
     ):
         assert line in page
 

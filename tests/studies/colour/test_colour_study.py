@@ -13,7 +13,6 @@ from sedil_studies.colour.data import COLOUR, FILES, GREY, PARTS, noisy_photogra
 from sedil_studies.colour.report import LABELS, markdown, picture
 from sedil_studies.harness.data_folder import listed
 from sedil_studies.harness.denoising_rows import DENOISING
-from sedil_studies.peers import packages
 
 
 @pytest.fixture
@@ -28,14 +27,6 @@ def photographs(tmp_path, rng):
     parts[7] = np.clip(ramp, 0, 255)
     np.savez(place / PARTS, images=parts)
     return place
-
-
-@pytest.fixture
-def without_peers(monkeypatch):
-    def version(package):
-        raise packages.PackageNotFoundError(package)
-
-    monkeypatch.setattr(packages, "version", version)
 
 
 def reproduce(*arguments):
@@ -105,9 +96,9 @@ def test_every_method_has_a_label_and_a_report_without_rows_is_short():
 
 
 def test_picture_shows_original_noise_and_each_method():
-    shown = picture([lambda noisy, sigma: np.full_like(noisy, 77)])
-    assert shown.shape == (3 * (256 + 8), 3 * (256 + 8), 3)
-    original, noisy, cleaned = (shown[k * 264 : k * 264 + 256, :256].astype(float) for k in range(3))
+    shown = picture({"groups": lambda noisy, sigma: np.full_like(noisy, 77)})
+    assert shown.shape == (3 * (20 + 256 + 8), 3 * (256 + 8), 3)
+    original, noisy, cleaned = (shown[k * 284 + 20 : k * 284 + 276, :256].astype(float) for k in range(3))
     assert 15 < np.std(noisy - original) < 45
     assert np.all(cleaned == 77)
 

@@ -63,8 +63,8 @@ def test_pictures_have_a_row_for_each_filler(faces):
     def white(broken, masks):
         return np.where(masks, 300.0, broken)
 
-    picture = figures.inpainted(faces, [white])
+    picture = figures.inpainted(faces, {"white": white})
     assert picture.dtype == np.uint8
-    assert picture.shape == (3 * (16 * 3 + 12) + 12, 5 * (16 * 3 + 12) + 12)
+    assert picture.shape == (3 * (20 + 16 * 3 + 12) + 12, 5 * (16 * 3 + 12) + 12)
     assert picture.max() == 255
     assert figures.examples(faces).shape == (16 * 3 + 24, 5 * (16 * 3 + 12) + 12)

@@ -78,3 +78,14 @@ def test_planned_rows_know_the_versions_and_no_figures():
 
 def test_no_file_has_no_rows(tmp_path):
     assert DENOISING.read(tmp_path / "absent.csv") == []
+
+
+def test_file_from_before_commits_is_read_and_gets_the_column(tmp_path):
+    path = tmp_path / "rows.csv"
+    names, entries = DenoisingRow._fields[:-1], [str(entry).replace('"', "'") for entry in ROW[:-1]]
+    path.write_text(",".join(names) + "\n" + ",".join(f'"{entry}"' for entry in entries) + "\nlen")
+    old = [ROW._replace(settings=ROW.settings.replace('"', "'"))]
+    assert DENOISING.open(path) == old
+    DENOISING.append(path, ROW._replace(seed=1, commit="abc"))
+    assert DENOISING.read(path) == [*old, ROW._replace(seed=1, commit="abc")]
+    assert DENOISING.identity(DENOISING.read(path)[1]) == DENOISING.identity(ROW._replace(seed=1))

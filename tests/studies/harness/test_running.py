@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-import numpy as np
 import pytest
 
 import sedil
@@ -10,7 +9,6 @@ from pseudo_terminal import on_a_terminal
 from sedil_studies.harness.learned import learned_once, weights_for_unit_patches
 from sedil_studies.harness.meter import meter
 from sedil_studies.harness.method import Method
-from sedil_studies.harness.panels import side_by_side
 from sedil_studies.harness.row_kind import RowKind
 from sedil_studies.harness.running import Ran, Study, Written, carry_out
 from sedil_studies.harness.tables import markdown_table
@@ -143,13 +141,3 @@ def test_weights_are_those_of_the_paper_times_what_was_chosen():
 @pytest.mark.parametrize(("texts", "rule"), [(None, "--- | ---"), (0, "---: | ---:"), (1, "--- | ---:")])
 def test_markdown_tables(texts, rule):
     assert markdown_table(["a", "b|c"], [["1", "2"]], texts) == f"| a | b\\|c |\n| {rule} |\n| 1 | 2 |"
-
-
-def test_pictures_side_by_side():
-    grey, wide = np.full((2, 2), 99.6), np.full((2, 3), 300.0)
-    picture = side_by_side([[grey], [wide]], gap=1, zoom=2)
-    assert picture.shape == (10, 7)
-    assert (picture[:4, :4] == 100).all()
-    assert (picture[4:] == 255).all()
-    assert side_by_side([[grey, grey]], gap=1, framed=True).shape == (4, 7)
-    assert side_by_side([[np.zeros((2, 2, 3))]], gap=1).shape == (3, 3, 3)

@@ -47,9 +47,9 @@ def test_all_images_and_masks_are_planned(tmp_path):
 
 
 def test_picture_shows_original_damage_and_each_method():
-    picture = photograph_report.picture([lambda image, mask, channel_axis: np.full_like(image, 77)])
-    assert picture.shape == (3 * (256 + 8), 3 * (256 + 8), 3)
-    original, damaged, filled = (picture[k * 264 : k * 264 + 256, :256] for k in range(3))
+    picture = photograph_report.picture({"quick": lambda image, mask, channel_axis: np.full_like(image, 77)})
+    assert picture.shape == (3 * (20 + 256 + 8), 3 * (256 + 8), 3)
+    original, damaged, filled = (picture[k * 284 + 20 : k * 284 + 276, :256] for k in range(3))
     mask = make_mask("80 % of pixels", (256, 256))
     assert np.array_equal(damaged[~mask], original[~mask])
     assert not damaged[mask].any()

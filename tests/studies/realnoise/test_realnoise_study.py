@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 import sedil
 from sedil.cli import app
 from sedil_studies.harness.denoising_rows import DENOISING
-from sedil_studies.peers import packages
 from sedil_studies.realnoise import methods
 from sedil_studies.realnoise.data import PHOTOGRAPHS, counted_photons, read_pairs
 from sedil_studies.realnoise.report import markdown
@@ -26,14 +25,6 @@ def pictures(tmp_path, rng):
         Image.fromarray(pixels).save(place / PHOTOGRAPHS / f"d1_{ending}.png")
     Image.fromarray(ramp.astype(np.uint8)).save(place / "house.png")
     return place
-
-
-@pytest.fixture
-def without_peers(monkeypatch):
-    def version(package):
-        raise packages.PackageNotFoundError(package)
-
-    monkeypatch.setattr(packages, "version", version)
 
 
 def reproduce(*arguments):
