@@ -11,6 +11,7 @@ import typer
 
 import sedil
 from sedil.commands import (
+    app_command,
     demo_command,
     denoise_command,
     inpaint_command,
@@ -34,6 +35,7 @@ app.command()(show_command.show)
 app.command(cls=denoise_command.DenoiseCommand, epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
 app.command(epilog=inpaint_command.EXAMPLES)(inpaint_command.inpaint)
 app.command()(demo_command.demo)
+app.command()(app_command.app)
 app.add_typer(study_commands.app, name="reproduce")
 app.command()(study_commands.bench)
 

@@ -1,0 +1,117 @@
+"""The tab that denoises a picture."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sedil.app.denoised_file import Denoised, denoise_upload
+from sedil.app.limits import AT_ONCE, require_picture
+from sedil.app.samples import Sample
+from sedil.app.views import View, shrunk
+from sedil.app.work import Work, as_bar, errors_on_page
+from sedil.checks import require_positive
+from sedil.dictionary import SeparableDictionary
+from sedil.file_jobs.denoise_files import DenoiseSettings
+
+OWN = "my dictionary"
+_METHODS: list[tuple[str, str]] = [
+    ("groups of alike patches: the best picture", "groups"),
+    ("quick: each patch on its own", "quick"),
+    ("my dictionary: learned under Learn", OWN),
+]
+
+
+class Source(NamedTuple):
+    """What a visitor has chosen: a file, and what it should be if that is known."""
+
+    path: Path
+    clean: np.ndarray | None
+
+
+def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
+    """Lay out the tab; `own` is the state that holds the visitor's dictionary. Returns the choice of method."""
+    import gradio as gr
+
+    chosen = gr.State(None)
+    with gr.Row():
+        with gr.Column(scale=2, min_width=300):
+            file = gr.File(label="Drop a noisy picture", elem_id="denoise-file", height=140)
+            gallery = gr.Gallery(
+                [(str(sample.noisy), sample.name) for sample in samples],
+                label="or pick one, with noise added",
+                elem_id="denoise-samples",
+                columns=4,
+                height=150,
+                allow_preview=False,
+                interactive=False,
+                buttons=[],
+            )
+            method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="denoise-method")
+            sigma = gr.Number(
+                None, label="Noise (sigma); empty: estimated", elem_id="denoise-sigma", minimum=None
+            )
+            with gr.Row():
+                start = gr.Button("Denoise", variant="primary", elem_id="denoise-start")
+                stop = gr.Button("Stop", elem_id="denoise-stop")
+        with gr.Column(scale=5):
+            slider = gr.ImageSlider(
+                label="noisy | clean", elem_id="denoise-result", format="png", interactive=False, height=560
+            )
+            words = gr.HTML(elem_id="denoise-words")
+            download = gr.DownloadButton("Download the clean picture", interactive=False)
+
+    def take_file(path: str) -> Source:
+        with errors_on_page():
+            require_picture(Path(path))
+        return Source(Path(path), None)
+
+    def take_sample(picked: gr.SelectData) -> Source:
+        sample = samples[picked.index]
+        return Source(sample.noisy, sample.clean)
+
+    def run(source: Source | None, name: str, level: float | None, own: SeparableDictionary | None) -> Any:
+        with errors_on_page():
+            work = begin(source, settings(name, level, own), folder)
+            for progress in work.steps():
+                yield gr.skip(), as_bar("denoising", progress, work.seconds), gr.skip()
+            done = work.result()
+        view = View(done.before)
+        pair = tuple(shrunk(view(pixels)) for pixels in (done.before, done.after))
+        yield pair, done.words, gr.update(value=str(done.file), interactive=True)
+
+    how = {
+        "fn": run,
+        "inputs": [chosen, method, sigma, own],
+        "outputs": [slider, words, download],
+        "concurrency_id": "work",
+        "concurrency_limit": AT_ONCE,
+        "show_progress": "hidden",
+    }
+    runs = [
+        file.upload(take_file, file, chosen, show_progress="hidden").success(**how),
+        gallery.select(take_sample, None, chosen, show_progress="hidden").success(**how),
+        start.click(**how),
+    ]
+    stop.click(lambda: "stopped", outputs=words, cancels=runs, queue=False)
+    return method
+
+
+def settings(name: str, level: float | None, own: SeparableDictionary | None) -> DenoiseSettings:
+    """What the visitor has chosen, in the words of the library."""
+    if level is not None:
+        level = require_positive(level, "sigma")
+    if name != OWN:
+        return DenoiseSettings(level, method="groups" if name == "groups" else "quick")
+    if own is None:
+        raise ValueError("You have no dictionary yet: learn one under Learn, or choose another method.")
+    return DenoiseSettings(level, dictionary=own)
+
+
+def begin(source: Source | None, how: DenoiseSettings, folder: Path) -> Work[Denoised]:
+    """Start the work on what is chosen."""
+    if source is None:
+        raise ValueError("There is no picture yet: drop one, or pick one of those below.")
+    return Work(partial(denoise_upload, source.path, how, source.clean, folder))
