@@ -1,6 +1,6 @@
 """The tab that denoises a picture."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ import numpy as np
 
 from sedil.app.denoised_file import Denoised, denoise_upload
 from sedil.app.limits import AT_ONCE, require_picture
-from sedil.app.samples import Sample
+from sedil.app.samples import SIGMA, Sample
 from sedil.app.views import View, shrunk
 from sedil.app.work import Work, as_bar, errors_on_page
 from sedil.checks import require_positive
@@ -18,9 +18,9 @@ from sedil.file_jobs.denoise_files import DenoiseSettings
 
 OWN = "my dictionary"
 _METHODS: list[tuple[str, str]] = [
-    ("groups of alike patches: the best picture", "groups"),
-    ("quick: each patch on its own", "quick"),
-    ("my dictionary: learned under Learn", OWN),
+    ("groups (best)", "groups"),
+    ("quick", "quick"),
+    ("my dictionary", OWN),
 ]
 
 
@@ -32,35 +32,39 @@ class Source(NamedTuple):
 
 
 def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
-    """Lay out the tab; `own` is the state that holds the visitor's dictionary. Returns the choice of method."""
+    """Lay out the tab; `own` is the state with the visitor's dictionary. Returns the choice of method."""
     import gradio as gr
 
     chosen = gr.State(None)
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a noisy picture", elem_id="denoise-file", height=140)
+            file = gr.File(label="Drop a noisy picture", elem_id="denoise-file", height=130)
+            gr.HTML(f"or pick one, with noise of sigma {SIGMA:g} added:", padding=False)
             gallery = gr.Gallery(
                 [(str(sample.noisy), sample.name) for sample in samples],
-                label="or pick one, with noise added",
+                show_label=False,
                 elem_id="denoise-samples",
-                columns=4,
-                height=150,
+                columns=len(samples),
+                height=118,
                 allow_preview=False,
                 interactive=False,
                 buttons=[],
             )
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="denoise-method")
-            sigma = gr.Number(
-                None, label="Noise (sigma); empty: estimated", elem_id="denoise-sigma", minimum=None
-            )
+            sigma = gr.Number(0, label="Sigma of the noise; 0: estimated", elem_id="denoise-sigma")
             with gr.Row():
                 start = gr.Button("Denoise", variant="primary", elem_id="denoise-start")
                 stop = gr.Button("Stop", elem_id="denoise-stop")
         with gr.Column(scale=5):
+            words = gr.HTML("&nbsp;", elem_id="denoise-words", padding=False)
             slider = gr.ImageSlider(
-                label="noisy | clean", elem_id="denoise-result", format="png", interactive=False, height=560
+                label="noisy | clean",
+                elem_id="denoise-result",
+                format="png",
+                interactive=False,
+                height=560,
+                buttons=["fullscreen"],
             )
-            words = gr.HTML(elem_id="denoise-words")
             download = gr.DownloadButton("Download the clean picture", interactive=False)
 
     def take_file(path: str) -> Source:
@@ -101,8 +105,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
 
 def settings(name: str, level: float | None, own: SeparableDictionary | None) -> DenoiseSettings:
     """What the visitor has chosen, in the words of the library."""
-    if level is not None:
-        level = require_positive(level, "sigma")
+    level = require_positive(level, "sigma") if level else None
     if name != OWN:
         return DenoiseSettings(level, method="groups" if name == "groups" else "quick")
     if own is None:

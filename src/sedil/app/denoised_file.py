@@ -17,8 +17,6 @@ from sedil.image_files.volume_files import is_volume
 from sedil.imaging.quality import image_quality
 from sedil.progress import Report
 
-_NAMES = {None: "own dictionary", "groups": "groups of alike patches", "quick": "quick"}
-
 
 class Denoised(NamedTuple):
     """Pixels in their own units, where the result lies, and what is to be said."""
@@ -45,7 +43,7 @@ def denoise_upload(
     level = settings.sigma if noise is None else noise.sigma[0]
     facts = [
         ("noise", f"sigma {level:.3g}, {'given' if noise is None else 'estimated'}"),
-        ("method", _NAMES[settings.method]),
+        ("method", settings.method or "own dictionary"),
         ("time", f"{time.perf_counter() - began:.1f} s"),
         ("size", f"{format_shape(before.shape)}, {before.dtype}"),
     ]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
@@ -19,8 +20,16 @@ from sedil.files import write_content
 from sedil.image_files.picture_files import conform, encode, read_picture
 from sedil.progress import Report
 
+_SHOW_RESULT = "() => document.getElementById('fill-result').scrollIntoView({behavior: 'smooth'})"
 _PAINT = (255, 64, 64)
-_METHODS: list[tuple[str, str]] = [("groups of alike patches: the best", "groups"), ("quick", "quick")]
+_METHODS: list[tuple[str, str]] = [("groups (best)", "groups"), ("quick", "quick")]
+
+
+class Picture(NamedTuple):
+    """Pixels in full depth, where the editor has but eight bits, and what is painted over from the start."""
+
+    pixels: np.ndarray
+    mask: np.ndarray
 
 
 class Filled(NamedTuple):
@@ -35,11 +44,11 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
     """Lay out the tab."""
     import gradio as gr
 
-    picture = gr.State(None)  # its pixels in full depth; the editor has but eight bits
+    chosen = gr.State(None)
     colour = "#{:02x}{:02x}{:02x}".format(*_PAINT)
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a picture", elem_id="fill-file", height=140)
+            file = gr.File(label="Drop a picture", elem_id="fill-file", height=130)
             sample = gr.Dropdown(
                 [sample.name for sample in samples], value=None, label="or pick one", elem_id="fill-sample"
             )
@@ -47,7 +56,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
             with gr.Row():
                 start = gr.Button("Fill", variant="primary", elem_id="fill-start")
                 stop = gr.Button("Stop", elem_id="fill-stop")
-            words = gr.HTML(elem_id="fill-words")
+            words = gr.HTML("&nbsp;", elem_id="fill-words", padding=False)
             download = gr.DownloadButton("Download the filled picture", interactive=False)
         with gr.Column(scale=5):
             editor = gr.ImageEditor(
@@ -63,64 +72,73 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
                 buttons=[],
             )
             slider = gr.ImageSlider(
-                label="painted | filled", elem_id="fill-result", format="png", interactive=False, height=480
+                label="painted | filled",
+                elem_id="fill-result",
+                format="png",
+                interactive=False,
+                height=520,
+                buttons=["fullscreen"],
             )
 
     def take_file(path: str) -> Any:
         with errors_on_page():
             require_picture(Path(path), PAINTED_PIXELS)
             pixels = read_picture(path).pixels
-        return pixels, _canvas(pixels, None)
+        return shown(Picture(pixels, np.zeros(pixels.shape[:2], bool)))
 
     def take_sample(name: str) -> Any:
         pixels = next(sample.clean for sample in samples if sample.name == name)
-        return pixels, _canvas(pixels, scratches(pixels.shape))
+        return shown(Picture(pixels, scratches(pixels.shape)))
 
-    def run(pixels: np.ndarray | None, painted: dict[str, Any] | None, name: str) -> Any:
+    def shown(picture: Picture) -> Any:
+        background = painted_over(picture.pixels, picture.mask)
+        return picture, {"background": background, "layers": [], "composite": background}
+
+    def run(picture: Picture | None, painted: dict[str, Any] | None, name: str) -> Any:
         with errors_on_page():
-            mask = painted_mask(pixels, painted)
-            work = Work(lambda report: fill(pixels, mask, name, folder, report))
+            if picture is None or painted is None:
+                raise ValueError("There is no picture yet: drop one, or pick one.")
+            pixels, mask = picture.pixels, picture.mask | painted_mask(painted["layers"], picture.mask.shape)
+            work = Work(partial(fill, pixels, mask, name, folder))
             for progress in work.steps():
                 yield gr.skip(), as_bar("filling", progress, work.seconds), gr.skip()
             done = work.result()
-        view = View(pixels)
         facts = [("filled", f"{mask.sum():,} pixels, {mask.mean():.1%}"), ("time", f"{done.seconds:.1f} s")]
-        pair = _over(view(pixels), mask), view(done.pixels)
+        pair = painted_over(pixels, mask), View(pixels)(done.pixels)
         yield pair, as_facts(facts), gr.update(value=str(done.file), interactive=True)
 
     quiet = {"show_progress": "hidden"}
-    file.upload(take_file, file, [picture, editor], **quiet)
-    sample.input(take_sample, sample, [picture, editor], **quiet)
+    file.upload(take_file, file, [chosen, editor], **quiet)
+    sample.input(take_sample, sample, [chosen, editor], **quiet)
     running = start.click(
         run,
-        [picture, editor, method],
+        [chosen, editor, method],
         [slider, words, download],
         concurrency_id="work",
         concurrency_limit=AT_ONCE,
         **quiet,
     )
+    running.success(None, js=_SHOW_RESULT)
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
 
 
-def painted_mask(pixels: np.ndarray | None, painted: dict[str, Any] | None) -> np.ndarray:
-    """True where a visitor has painted, on whichever layer."""
-    if pixels is None or painted is None:
-        raise ValueError("There is no picture yet: drop one, or pick one.")
-    mask = np.zeros(pixels.shape[:2], bool)
-    for layer in painted["layers"]:
-        if layer.shape[:2] != mask.shape:
+def painted_mask(layers: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """True where a visitor has painted, on whichever layer of the editor."""
+    mask = np.zeros(shape, bool)
+    for layer in layers:
+        if layer.shape[:2] != shape:
             raise ValueError(
                 f"What is painted has {format_shape(layer.shape[:2])} pixels, the picture "
-                f"{format_shape(mask.shape)}: drop the picture again."
+                f"{format_shape(shape)}: drop the picture again."
             )
         mask |= layer[..., 3] > 0
-    if not mask.any():
-        raise ValueError("Nothing is painted yet: paint over what is to be filled.")
     return mask
 
 
-def fill(pixels: np.ndarray | None, mask: np.ndarray, name: str, folder: Path, report: Report) -> Filled:
+def fill(pixels: np.ndarray, mask: np.ndarray, name: str, folder: Path, report: Report) -> Filled:
     """Fill what is missing, into a file in a new folder inside `folder`."""
+    if not mask.any():
+        raise ValueError("Nothing is painted yet: paint over what is to be filled.")
     began = time.perf_counter()
     axis = -1 if pixels.ndim == 3 else None
     filled = sedil.inpaint(
@@ -132,21 +150,9 @@ def fill(pixels: np.ndarray | None, mask: np.ndarray, name: str, folder: Path, r
     return Filled(filled, file, time.perf_counter() - began)
 
 
-def _canvas(pixels: np.ndarray, mask: np.ndarray | None) -> dict[str, Any]:
-    """What the editor shows: the picture, and on it what is painted already."""
-    background = _in_colour(View(pixels)(pixels))
-    if mask is None:
-        return {"background": background, "layers": [], "composite": background}
-    layer = np.zeros((*mask.shape, 4), np.uint8)
-    layer[mask] = (*_PAINT, 255)
-    return {"background": background, "layers": [layer], "composite": _over(background, mask)}
-
-
-def _over(picture: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    painted = _in_colour(picture).copy()
+def painted_over(pixels: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The picture in eight bits and three colours, with paint where the mask is True."""
+    picture = View(pixels)(pixels)
+    painted = picture.copy() if picture.ndim == 3 else picture[..., None].repeat(3, axis=-1)
     painted[mask] = _PAINT
     return painted
-
-
-def _in_colour(picture: np.ndarray) -> np.ndarray:
-    return picture if picture.ndim == 3 else picture[..., None].repeat(3, axis=-1)

@@ -16,7 +16,7 @@ from sedil.app.limits import AT_ONCE, PICTURES, require_pictures
 from sedil.app.samples import Sample
 from sedil.app.work import Work, as_bar, errors_on_page
 from sedil.image_files.grey_images import read_grey, scikit_image_photographs
-from sedil.learning.result import LearningResult, Record
+from sedil.learning.result import LearningResult, Record, StopReason
 from sedil.progress import Progress, Report
 
 _SIDES = (8, 12, 16)
@@ -31,7 +31,10 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
             files = gr.File(
-                label=f"Drop pictures, up to {PICTURES}", file_count="multiple", elem_id="learn-files", height=140
+                label=f"Drop pictures, up to {PICTURES}",
+                file_count="multiple",
+                elem_id="learn-files",
+                height=130,
             )
             side = gr.Radio(
                 [(f"{side}x{side}", side) for side in _SIDES], value=8, label="Patches", elem_id="learn-side"
@@ -43,10 +46,17 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
                 stop = gr.Button("Stop", elem_id="learn-stop")
             gr.HTML(f"Without pictures of yours: from {', '.join(sample.name for sample in samples)}.")
         with gr.Column(scale=5):
+            words = gr.HTML("&nbsp;", elem_id="learn-words", padding=False)
             with gr.Row():
-                atoms = gr.Image(label="atoms", elem_id="learn-atoms", format="png", interactive=False, height=460)
+                atoms = gr.Image(
+                    label="atoms",
+                    elem_id="learn-atoms",
+                    format="png",
+                    interactive=False,
+                    height=460,
+                    buttons=["fullscreen"],
+                )
                 cost = gr.HTML(elem_id="learn-cost")
-            words = gr.HTML(elem_id="learn-words")
             with gr.Row():
                 download = gr.DownloadButton("Download it", interactive=False, elem_id="learn-download")
                 use = gr.Button("Denoise with it", interactive=False, elem_id="learn-use")
@@ -69,7 +79,6 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
             result = work.result()
         file = Path(mkdtemp(dir=folder), "dictionary.npz")
         result.dictionary.save(file)
-        ready = gr.update(interactive=True)
         yield [
             None,
             mosaic.draw(result.dictionary),
@@ -77,7 +86,7 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
             in_words(result),
             result.dictionary,
             gr.update(value=str(file), interactive=True),
-            ready,
+            gr.update(interactive=True),
         ]
 
     start.click(
@@ -142,6 +151,6 @@ def in_words(result: LearningResult) -> str:
             ("cost", f"{result.history[-1].objective:.4g}"),
             ("iterations", f"{result.n_iterations}"),
             ("time", f"{result.history[-1].seconds:.1f} s"),
-            ("ended", f"{result.stop_reason}"),
+            ("ended", "stopped" if result.stop_reason is StopReason.PROGRESS else str(result.stop_reason)),
         ]
     )

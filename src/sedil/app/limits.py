@@ -20,10 +20,10 @@ AT_ONCE = 2  # pieces of work
 WAITING = 20  # pieces of work beyond those
 
 IN_WORDS = (
-    f"Files up to {MEGABYTES} MB; pictures up to {PIXELS // 10**6} million pixels, {PAINTED_PIXELS // 10**6} "
-    f"million to paint on; volumes up to {VOXELS // 10**6} million voxels; up to {PICTURES} pictures to learn "
-    f"from. {AT_ONCE} pieces of work are done at a time, {WAITING} more may wait. Work ends when its tab is "
-    f"closed; uploads are deleted after an hour, and when the app ends."
+    f"Files up to {MEGABYTES} MB; pictures up to {PIXELS // 10**6} million pixels, "
+    f"{PAINTED_PIXELS // 10**6} million to paint on; volumes up to {VOXELS // 10**6} million voxels; "
+    f"up to {PICTURES} pictures to learn from. {AT_ONCE} pieces of work are done at a time, {WAITING} more "
+    f"may wait. Work ends when its tab is closed; uploads are deleted after an hour, and when the app ends."
 )
 
 

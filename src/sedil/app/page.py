@@ -17,7 +17,9 @@ _SECONDS_BETWEEN_CLEANINGS, _SECONDS_KEPT = 600, 3600
 STYLE = """
 .fact { margin-right: 1.4em; white-space: nowrap; }
 progress { width: 12em; vertical-align: middle; accent-color: #4f46e5; }
+#title h1 { display: inline; margin-right: 0.6em; }
 #limits { opacity: 0.75; font-size: 0.85em; }
+#volume-before img, #volume-after img { width: 100%; height: 100%; object-fit: contain; }
 #learn-cost svg { width: 100%; height: auto; }
 """
 
@@ -30,7 +32,11 @@ def build_page(folder: Path) -> Any:
     keeping = (_SECONDS_BETWEEN_CLEANINGS, _SECONDS_KEPT)
     with gr.Blocks(title="sedil", analytics_enabled=False, delete_cache=keeping) as page:
         own = gr.State(None, time_to_live=_SECONDS_KEPT)  # the dictionary of this visitor
-        gr.HTML("<h1>sedil</h1>Denoise, fill and learn on the machine that runs this page: nothing leaves it.")
+        gr.HTML(
+            "<h1>sedil</h1> denoise, fill and learn on the machine that runs this page: nothing leaves it",
+            elem_id="title",
+            padding=False,
+        )
         with gr.Tabs() as tabs:
             with gr.Tab("Denoise", id="denoise"):
                 method = build_denoise_tab(samples, folder, own)
@@ -48,5 +54,5 @@ def look() -> dict[str, Any]:
     """What `launch` is told of the looks: fonts of the system alone, none is fetched."""
     import gradio as gr
 
-    theme = gr.themes.Default(font=_FONTS, font_mono=("ui-monospace", "monospace"))
+    theme = gr.themes.Default(primary_hue="indigo", font=_FONTS, font_mono=("ui-monospace", "monospace"))
     return {"theme": theme, "css": STYLE, "footer_links": []}

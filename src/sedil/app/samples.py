@@ -10,7 +10,7 @@ import numpy as np
 from sedil.files import write_picture
 
 SIGMA = 25.0
-NAMES = ("cat", "camera", "coffee", "astronaut")
+NAMES = ("cat", "camera", "coffee")
 
 
 class Sample(NamedTuple):
@@ -22,7 +22,7 @@ class Sample(NamedTuple):
 
 
 def write_samples(folder: Path) -> list[Sample]:
-    """Photographs, two of them smaller than scikit-image has them, with noise of level `SIGMA`."""
+    """Photographs with noise of level `SIGMA`."""
     from skimage import data
 
     samples = []

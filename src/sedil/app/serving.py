@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Event
+from typing import Any
 
-from sedil.app.limits import AT_ONCE, MEGABYTES, WAITING
+from sedil.app.limits import MEGABYTES, WAITING
 from sedil.errors import MissingPackageError
 from sedil.terminal import console
 
@@ -68,13 +71,10 @@ def is_this_machine(host: str) -> bool:
         return False
 
 
-def _wait(page: object) -> None:
-    import time
-
-    try:
-        while True:
-            time.sleep(1)
-    except KeyboardInterrupt:
-        console.print("ended")
-    finally:
-        page.close(verbose=False)  # type: ignore[attr-defined]
+def _wait(page: Any) -> None:
+    """Until Ctrl-C, or until the system ends the process."""
+    ended = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    ended.wait()
+    page.close(verbose=False)

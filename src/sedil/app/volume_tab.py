@@ -14,7 +14,7 @@ from sedil.app.work import Work, as_bar, errors_on_page
 from sedil.file_jobs.denoise_files import DenoiseSettings
 
 Slices = tuple[np.ndarray, np.ndarray]
-_METHODS: list[tuple[str, str]] = [("groups of alike blocks: the best", "groups"), ("quick", "quick")]
+_METHODS: list[tuple[str, str]] = [("groups (best)", "groups"), ("quick", "quick")]
 
 
 def build_volume_tab(sample: Sample, folder: Path) -> None:
@@ -24,17 +24,17 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     volumes = gr.State(None)  # before and after, in eight bits
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a volume: NIfTI, TIFF stack, .npy", elem_id="volume-file", height=140)
+            file = gr.File(label="Drop a volume: NIfTI, TIFF stack, .npy", elem_id="volume-file", height=130)
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="volume-method")
             with gr.Row():
                 try_sample = gr.Button(f"Try {sample.name}", variant="primary", elem_id="volume-sample")
                 stop = gr.Button("Stop", elem_id="volume-stop")
         with gr.Column(scale=5):
+            words = gr.HTML("&nbsp;", elem_id="volume-words", padding=False)
             with gr.Row():
                 before = gr.Image(label="noisy", elem_id="volume-before", **_PLAIN, height=420)
                 after = gr.Image(label="clean", elem_id="volume-after", **_PLAIN, height=420)
             number = gr.Slider(0, 1, 0, step=1, label="Slice", elem_id="volume-slice", visible=False)
-            words = gr.HTML(elem_id="volume-words")
             download = gr.DownloadButton("Download the clean volume", interactive=False)
 
     def run(path: str | Path, name: str) -> Any:

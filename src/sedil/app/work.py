@@ -98,6 +98,8 @@ def errors_on_page() -> Iterator[None]:
 def as_bar(words: str, progress: Progress | None, seconds: float) -> str:
     """HTML on how far work has come."""
     if progress is None or not progress.total:
-        return f"<progress></progress> {words}: beginning; the first time on a machine compiles for some seconds"
+        return (
+            f"<progress></progress> {words}: beginning; the first time on a machine compiles for some seconds"
+        )
     share = min(progress.done / progress.total, 1)
     return f'<progress value="{share:.3f}"></progress> {words}: {share:.0%}, {seconds:.0f} s'
