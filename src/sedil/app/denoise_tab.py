@@ -65,7 +65,9 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
                 height=560,
                 buttons=["fullscreen"],
             )
-            download = gr.DownloadButton("Download the clean picture", interactive=False)
+            download = gr.DownloadButton(
+                "Download the clean picture", interactive=False, elem_id="denoise-download"
+            )
 
     def take_file(path: str) -> Source:
         with errors_on_page():
@@ -94,8 +96,10 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
         "concurrency_limit": AT_ONCE,
         "show_progress": "hidden",
     }
+    dropped = file.upload(take_file, file, chosen, show_progress="hidden")
+    dropped.then(lambda: None, outputs=file, show_progress="hidden")  # ready for the next
     runs = [
-        file.upload(take_file, file, chosen, show_progress="hidden").success(**how),
+        dropped.success(**how),
         gallery.select(take_sample, None, chosen, show_progress="hidden").success(**how),
         start.click(**how),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from html import escape
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
@@ -45,7 +46,7 @@ def denoise_upload(
         ("noise", f"sigma {level:.3g}, {'given' if noise is None else 'estimated'}"),
         ("method", settings.method or "own dictionary"),
         ("time", f"{time.perf_counter() - began:.1f} s"),
-        ("size", f"{format_shape(before.shape)}, {before.dtype}"),
+        (source.name, f"{format_shape(before.shape)}, {before.dtype}"),
     ]
     if clean is not None:
         axis = opened.content.channel_axis
@@ -56,7 +57,9 @@ def denoise_upload(
 
 def as_facts(facts: list[tuple[str, str]]) -> str:
     """HTML: a name and what is to be said of it, side by side."""
-    return " ".join(f"<span class='fact'><b>{name}</b> {words}</span>" for name, words in facts)
+    return " ".join(
+        f"<span class='fact'><b>{escape(name)}</b> {escape(words)}</span>" for name, words in facts
+    )
 
 
 def _target(source: Path, folder: Path) -> Path:

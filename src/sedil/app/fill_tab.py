@@ -57,7 +57,9 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
                 start = gr.Button("Fill", variant="primary", elem_id="fill-start")
                 stop = gr.Button("Stop", elem_id="fill-stop")
             words = gr.HTML("&nbsp;", elem_id="fill-words", padding=False)
-            download = gr.DownloadButton("Download the filled picture", interactive=False)
+            download = gr.DownloadButton(
+                "Download the filled picture", interactive=False, elem_id="fill-download"
+            )
         with gr.Column(scale=5):
             editor = gr.ImageEditor(
                 label="Paint over what is to be filled",
@@ -108,7 +110,8 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
         yield pair, as_facts(facts), gr.update(value=str(done.file), interactive=True)
 
     quiet = {"show_progress": "hidden"}
-    file.upload(take_file, file, [chosen, editor], **quiet)
+    dropped = file.upload(take_file, file, [chosen, editor], **quiet)
+    dropped.then(lambda: None, outputs=file, **quiet)  # ready for the next
     sample.input(take_sample, sample, [chosen, editor], **quiet)
     running = start.click(
         run,

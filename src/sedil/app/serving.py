@@ -41,7 +41,7 @@ def serve(host: str, port: int | None, open_browser: bool) -> None:
                 server_name=host,
                 server_port=port,
                 inbrowser=open_browser,
-                max_file_size=MEGABYTES * 10**6,
+                max_file_size=MEGABYTES * 2**20,
                 share=False,
                 quiet=True,
                 prevent_thread_lock=True,

@@ -35,7 +35,9 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
                 before = gr.Image(label="noisy", elem_id="volume-before", **_PLAIN, height=420)
                 after = gr.Image(label="clean", elem_id="volume-after", **_PLAIN, height=420)
             number = gr.Slider(0, 1, 0, step=1, label="Slice", elem_id="volume-slice", visible=False)
-            download = gr.DownloadButton("Download the clean volume", interactive=False)
+            download = gr.DownloadButton(
+                "Download the clean volume", interactive=False, elem_id="volume-download"
+            )
 
     def run(path: str | Path, name: str) -> Any:
         clean = sample.clean if path == sample.noisy else None
@@ -64,6 +66,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
         file.upload(run, [file, method], **how),
         try_sample.click(lambda name: (yield from run(sample.noisy, name)), method, **how),
     ]
+    runs[0].then(lambda: None, outputs=file, show_progress="hidden")  # ready for the next
     stop.click(lambda: "stopped", outputs=words, cancels=runs, queue=False)
     number.input(at, [number, volumes], [before, after], show_progress="hidden")
 

@@ -1,0 +1,159 @@
+"""The page as a process of its own, and a browser that looks at it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from PIL import Image
+
+SECONDS = 120  # that anything may take on a busy machine
+
+
+class Page(NamedTuple):
+    address: str
+    process: subprocess.Popen
+
+    def processor_seconds(self) -> float:
+        """Processor time that the app has used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def page():
+    """`sedil app`, as a user starts it."""
+    pytest.importorskip("gradio", reason="Gradio is not installed: sedil app was not tested")
+    port = free_port()
+    words = [sys.executable, "-m", "sedil", "app", "--no-browser", "--port", str(port)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        found = Page(f"http://127.0.0.1:{port}/", process)
+        try:
+            assert found.address in process.stdout.readline()
+            yield found
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+@pytest.fixture(scope="session")
+def downloads(tmp_path_factory):
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="session")
+def chromium(page, downloads):
+    """A browser that can reach this machine alone."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: no browser test")
+    programs = shutil.which("chromium"), shutil.which("chromedriver")
+    if None in programs:
+        pytest.skip("chromium and chromedriver are not installed: sedil app was not tested in a browser")
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
+        options.add_argument(option)
+    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
+    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def visitor(page, chromium, downloads):
+    return Visitor(page, chromium, downloads)
+
+
+class Visitor:
+    """Somebody who looks at the page in a window, and clicks."""
+
+    def __init__(self, page, driver, downloads):
+        self.page, self.driver, self.downloads = page, driver, downloads
+        self.window = driver.current_window_handle
+        self.come()
+
+    def come(self):
+        self.driver.get(self.page.address)
+        self.wait(lambda: self.all("#denoise-start"))
+
+    def another(self):
+        """Another visitor, in a window of its own."""
+        self.driver.switch_to.new_window("window")
+        return Visitor(self.page, self.driver, self.downloads)
+
+    def go(self):
+        self.driver.switch_to.window(self.window)
+
+    def leave(self, back_to):
+        self.go()
+        self.driver.close()
+        back_to.go()
+
+    def wait(self, happens, seconds=SECONDS):
+        """Until it happens; what it is then."""
+        end = time.monotonic() + seconds
+        while not (seen := happens()):
+            assert time.monotonic() < end, f"waited {seconds} s in vain: {self.text('body')}"
+            time.sleep(0.1)
+        return seen
+
+    def all(self, css):
+        return self.driver.find_elements("css selector", css)
+
+    def one(self, css):
+        return self.wait(lambda: self.all(css))[0]
+
+    def text(self, css):
+        return " ".join(self.one(css).text.split())
+
+    def click(self, css):
+        self.wait(lambda: self.one(css).is_displayed() and self.one(css).is_enabled())
+        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", self.one(css))
+        self.one(css).click()
+
+    def open_tab(self, name):
+        self.wait(lambda: [tab for tab in self.all("button[role=tab]") if tab.text == name])[0].click()
+
+    def drop(self, where, *paths):
+        self.one(f"{where} input[type=file]").send_keys("\n".join(map(str, paths)))
+
+    def wait_for(self, words, css):
+        return self.wait(lambda: words in self.text(css) and self.text(css))
+
+    def sources(self, css):
+        """Addresses of the pictures there."""
+        return [picture.get_attribute("src") for picture in self.all(f"{css} img")]
+
+    def picture(self, address):
+        with urllib.request.urlopen(address) as answer, Image.open(answer) as picture:
+            return np.asarray(picture)
+
+    def complaint(self):
+        return self.text("[data-testid=toast-text]")
+
+    def download(self, css, name):
+        self.click(css)
+        return self.wait(lambda: next(iter(self.downloads.glob(name)), None), 20)
+
+    def requests(self):
+        """Addresses that the browser has asked for since this was last called."""
+        import json
+
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):
+                yield message["params"].get("request", message["params"])["url"]
