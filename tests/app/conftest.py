@@ -1,5 +1,6 @@
 """The page as a process of its own, and a browser that looks at it."""
 
+import json
 import os
 import shutil
 import socket
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-SECONDS = 120  # that anything may take on a busy machine
+SECONDS = 60  # that anything may take on a busy machine
 
 
 class Page(NamedTuple):
@@ -143,16 +144,15 @@ class Visitor:
             return np.asarray(picture)
 
     def complaint(self):
-        return self.text("[data-testid=toast-text]")
+        return self.wait(lambda: self.text("[data-testid=toast-text]"))
 
     def download(self, css, name):
+        (self.downloads / name).unlink(missing_ok=True)
         self.click(css)
-        return self.wait(lambda: next(iter(self.downloads.glob(name)), None), 20)
+        return self.wait(lambda: (self.downloads / name).exists() and self.downloads / name)
 
     def requests(self):
         """Addresses that the browser has asked for since this was last called."""
-        import json
-
         for entry in self.driver.get_log("performance"):
             message = json.loads(entry["message"])["message"]
             if message["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated"):

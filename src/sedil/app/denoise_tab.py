@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.app.denoised_file import Denoised, denoise_upload
+from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, require_picture
 from sedil.app.samples import SIGMA, Sample
 from sedil.app.views import View, shrunk
@@ -35,10 +36,10 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
     """Lay out the tab; `own` is the state with the visitor's dictionary. Returns the choice of method."""
     import gradio as gr
 
-    chosen = gr.State(None)
+    chosen, times_chosen = gr.State(None), gr.State(0)
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a noisy picture", elem_id="denoise-file", height=130)
+            file = drop_area("Drop a noisy picture", "denoise")
             gr.HTML(f"or pick one, with noise of sigma {SIGMA:g} added:", padding=False)
             gallery = gr.Gallery(
                 [(str(sample.noisy), sample.name) for sample in samples],
@@ -69,14 +70,14 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
                 "Download the clean picture", interactive=False, elem_id="denoise-download"
             )
 
-    def take_file(path: str) -> Source:
+    def take_file(path: str, times: int) -> tuple[Source, int]:
         with errors_on_page():
             require_picture(Path(path))
-        return Source(Path(path), None)
+        return Source(Path(path), None), times + 1
 
-    def take_sample(picked: gr.SelectData) -> Source:
+    def take_sample(times: int, picked: gr.SelectData) -> tuple[Source, int]:
         sample = samples[picked.index]
-        return Source(sample.noisy, sample.clean)
+        return Source(sample.noisy, sample.clean), times + 1
 
     def run(source: Source | None, name: str, level: float | None, own: SeparableDictionary | None) -> Any:
         with errors_on_page():
@@ -88,22 +89,20 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
         pair = tuple(shrunk(view(pixels)) for pixels in (done.before, done.after))
         yield pair, done.words, gr.update(value=str(done.file), interactive=True)
 
-    how = {
-        "fn": run,
-        "inputs": [chosen, method, sigma, own],
-        "outputs": [slider, words, download],
-        "concurrency_id": "work",
-        "concurrency_limit": AT_ONCE,
-        "show_progress": "hidden",
-    }
-    dropped = file.upload(take_file, file, chosen, show_progress="hidden")
-    dropped.then(lambda: None, outputs=file, show_progress="hidden")  # ready for the next
-    runs = [
-        dropped.success(**how),
-        gallery.select(take_sample, None, chosen, show_progress="hidden").success(**how),
-        start.click(**how),
-    ]
-    stop.click(lambda: "stopped", outputs=words, cancels=runs, queue=False)
+    dropped = file.upload(take_file, [file, times_chosen], [chosen, times_chosen], show_progress="hidden")
+    make_ready(file, dropped)
+    gallery.select(take_sample, times_chosen, [chosen, times_chosen], show_progress="hidden")
+    running = gr.on(
+        [times_chosen.change, start.click],
+        run,
+        [chosen, method, sigma, own],
+        [slider, words, download],
+        concurrency_id="work",
+        concurrency_limit=AT_ONCE,
+        show_progress="hidden",
+        trigger_mode="always_last",  # what is chosen during work comes next
+    )
+    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
     return method
 
 

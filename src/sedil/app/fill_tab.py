@@ -11,6 +11,7 @@ import numpy as np
 
 import sedil
 from sedil.app.denoised_file import as_facts
+from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, PAINTED_PIXELS, require_picture
 from sedil.app.samples import Sample, scratches
 from sedil.app.views import View
@@ -48,7 +49,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
     colour = "#{:02x}{:02x}{:02x}".format(*_PAINT)
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a picture", elem_id="fill-file", height=130)
+            file = drop_area("Drop a picture", "fill")
             sample = gr.Dropdown(
                 [sample.name for sample in samples], value=None, label="or pick one", elem_id="fill-sample"
             )
@@ -111,7 +112,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
 
     quiet = {"show_progress": "hidden"}
     dropped = file.upload(take_file, file, [chosen, editor], **quiet)
-    dropped.then(lambda: None, outputs=file, **quiet)  # ready for the next
+    make_ready(file, dropped)
     sample.input(take_sample, sample, [chosen, editor], **quiet)
     running = start.click(
         run,

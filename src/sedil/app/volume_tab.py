@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from sedil.app.denoised_file import denoise_upload
+from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, require_volume
 from sedil.app.samples import Sample
 from sedil.app.views import View
@@ -21,13 +22,15 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     """Lay out the tab."""
     import gradio as gr
 
+    chosen, times_chosen = gr.State(None), gr.State(0)
     volumes = gr.State(None)  # before and after, in eight bits
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
-            file = gr.File(label="Drop a volume: NIfTI, TIFF stack, .npy", elem_id="volume-file", height=130)
+            file = drop_area("Drop a volume: NIfTI, TIFF stack, .npy", "volume")
+            try_sample = gr.Button(f"or take a {sample.name}", elem_id="volume-sample")
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="volume-method")
             with gr.Row():
-                try_sample = gr.Button(f"Try {sample.name}", variant="primary", elem_id="volume-sample")
+                start = gr.Button("Denoise", variant="primary", elem_id="volume-start")
                 stop = gr.Button("Stop", elem_id="volume-stop")
         with gr.Column(scale=5):
             words = gr.HTML("&nbsp;", elem_id="volume-words", padding=False)
@@ -39,12 +42,18 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
                 "Download the clean volume", interactive=False, elem_id="volume-download"
             )
 
-    def run(path: str | Path, name: str) -> Any:
-        clean = sample.clean if path == sample.noisy else None
+    def take_file(path: str, times: int) -> tuple[Path, int]:
         with errors_on_page():
             require_volume(Path(path))
+        return Path(path), times + 1
+
+    def run(path: Path | None, name: str) -> Any:
+        with errors_on_page():
+            if path is None:
+                raise ValueError(f"There is no volume yet: drop one, or take the {sample.name}.")
+            clean = sample.clean if path == sample.noisy else None
             how = DenoiseSettings(method="groups" if name == "groups" else "quick")
-            work = Work(partial(denoise_upload, Path(path), how, clean, folder))
+            work = Work(partial(denoise_upload, path, how, clean, folder))
             for progress in work.steps():
                 yield [gr.skip()] * 4 + [as_bar("denoising", progress, work.seconds), gr.skip()]
             done = work.result()
@@ -56,18 +65,22 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
             pair, *at(middle, pair), leaf, done.words, gr.update(value=str(done.file), interactive=True)
         ]  # fmt: skip
 
-    how = {
-        "outputs": [volumes, before, after, number, words, download],
-        "concurrency_id": "work",
-        "concurrency_limit": AT_ONCE,
-        "show_progress": "hidden",
-    }
-    runs = [
-        file.upload(run, [file, method], **how),
-        try_sample.click(lambda name: (yield from run(sample.noisy, name)), method, **how),
-    ]
-    runs[0].then(lambda: None, outputs=file, show_progress="hidden")  # ready for the next
-    stop.click(lambda: "stopped", outputs=words, cancels=runs, queue=False)
+    dropped = file.upload(take_file, [file, times_chosen], [chosen, times_chosen], show_progress="hidden")
+    make_ready(file, dropped)
+    try_sample.click(
+        lambda times: (sample.noisy, times + 1), times_chosen, [chosen, times_chosen], show_progress="hidden"
+    )
+    running = gr.on(
+        [times_chosen.change, start.click],
+        run,
+        [chosen, method],
+        [volumes, before, after, number, words, download],
+        concurrency_id="work",
+        concurrency_limit=AT_ONCE,
+        show_progress="hidden",
+        trigger_mode="always_last",  # what is chosen during work comes next
+    )
+    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
     number.input(at, [number, volumes], [before, after], show_progress="hidden")
 
 
