@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,13 +27,11 @@ def serve(host: str, port: int | None, open_browser: bool) -> None:
     port : default the first from 7860 on that is free
     open_browser : whether to show the page in a browser of this machine
     """
-    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
+    if find_spec("gradio") is None:
+        raise MissingPackageError(NOT_INSTALLED)
+    os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # Gradio reads these when it is loaded
     with TemporaryDirectory(prefix="sedil-app-") as folder:
         os.environ["GRADIO_TEMP_DIR"] = folder
-        try:
-            import gradio  # noqa: F401
-        except ImportError:
-            raise MissingPackageError(NOT_INSTALLED) from None
         from sedil.app.page import build_page, look
 
         page = build_page(Path(folder)).queue(max_size=WAITING, api_open=False)

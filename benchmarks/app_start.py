@@ -1,0 +1,71 @@
+"""Seconds from typing ``sedil app`` to the page, and to the first denoised picture in Chromium.
+
+Needs the extra app, selenium, chromium and chromedriver. Writes results/app_start.csv.
+"""
+
+import argparse
+import csv
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from selenium import webdriver
+
+_PORT = 7990
+
+
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
+        options.add_argument(option)
+    return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
+
+
+def until(happens):
+    while not (seen := happens()):
+        time.sleep(0.02)
+    return seen
+
+
+def measure(driver):
+    """Seconds until the address is printed, the page is there, and the cat is clean."""
+    driver.get("about:blank")
+    began = time.perf_counter()
+    words = [sys.executable, "-m", "sedil", "app", "--no-browser", "--port", str(_PORT)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        served = time.perf_counter() - began
+        driver.get(f"http://127.0.0.1:{_PORT}")
+        cat = until(lambda: driver.find_elements("css selector", "#denoise-samples button.thumbnail-lg"))[0]
+        shown = time.perf_counter() - began
+        cat.click()
+        until(lambda: driver.find_elements("css selector", "#denoise-result img"))
+        clean = time.perf_counter() - began
+        process.terminate()
+    return {"served": served, "page": shown, "first_picture": clean}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--output", type=Path, default=Path("results/app_start.csv"))
+    arguments = parser.parse_args()
+    driver = browser()
+    rows = [{"run": run, **measure(driver)} for run in range(arguments.repeats)]
+    driver.quit()
+    with arguments.output.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(
+            {name: round(value, 2) if isinstance(value, float) else value for name, value in row.items()}
+            for row in rows
+        )
+    for row in rows:
+        print(" ".join(f"{name} {value:.2f}" for name, value in row.items()))
+
+
+if __name__ == "__main__":
+    main()
