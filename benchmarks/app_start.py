@@ -4,24 +4,15 @@ Needs the extra app, selenium, chromium and chromedriver. Writes results/app_sta
 """
 
 import argparse
-import csv
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from selenium import webdriver
+from chromium import open_chromium
+from rows import write_rows
 
 _PORT = 7990
-
-
-def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,900"):
-        options.add_argument(option)
-    return webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
 
 
 def until(happens):
@@ -45,7 +36,7 @@ def measure(driver):
         until(lambda: driver.find_elements("css selector", "#denoise-result img"))
         clean = time.perf_counter() - began
         process.terminate()
-    return {"served": served, "page": shown, "first_picture": clean}
+    return {"served": round(served, 2), "page": round(shown, 2), "first_picture": round(clean, 2)}
 
 
 def main():
@@ -53,18 +44,12 @@ def main():
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--output", type=Path, default=Path("results/app_start.csv"))
     arguments = parser.parse_args()
-    driver = browser()
+    driver = open_chromium()
     rows = [{"run": run, **measure(driver)} for run in range(arguments.repeats)]
     driver.quit()
-    with arguments.output.open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(
-            {name: round(value, 2) if isinstance(value, float) else value for name, value in row.items()}
-            for row in rows
-        )
+    write_rows(arguments.output, rows)
     for row in rows:
-        print(" ".join(f"{name} {value:.2f}" for name, value in row.items()))
+        print(", ".join(f"{name} {value}" for name, value in row.items()))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,22 @@
-"""The page as a process of its own, and a browser that looks at it."""
+"""Somebody who looks at `sedil app` in a browser, and clicks."""
 
 import json
 import os
-import shutil
-import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pytest
 from PIL import Image
 
 SECONDS = 60  # that anything may take on a busy machine
 
 
 class Page(NamedTuple):
+    """`sedil app` under way."""
+
     address: str
     process: subprocess.Popen
 
@@ -26,57 +24,6 @@ class Page(NamedTuple):
         """Processor time that the app has used so far."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
-@pytest.fixture(scope="session")
-def page():
-    """`sedil app`, as a user starts it."""
-    pytest.importorskip("gradio", reason="Gradio is not installed: sedil app was not tested")
-    port = free_port()
-    words = [sys.executable, "-m", "sedil", "app", "--no-browser", "--port", str(port)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        found = Page(f"http://127.0.0.1:{port}/", process)
-        try:
-            assert found.address in process.stdout.readline()
-            yield found
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-@pytest.fixture(scope="session")
-def downloads(tmp_path_factory):
-    return tmp_path_factory.mktemp("downloads")
-
-
-@pytest.fixture(scope="session")
-def chromium(page, downloads):
-    """A browser that can reach this machine alone."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed: no browser test")
-    programs = shutil.which("chromium"), shutil.which("chromedriver")
-    if None in programs:
-        pytest.skip("chromium and chromedriver are not installed: sedil app was not tested in a browser")
-    options = webdriver.ChromeOptions()
-    options.binary_location = programs[0]
-    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1280,1000"):
-        options.add_argument(option)
-    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
-    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
-    options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(programs[1]))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def visitor(page, chromium, downloads):
-    return Visitor(page, chromium, downloads)
 
 
 class Visitor:
