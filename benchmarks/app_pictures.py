@@ -40,26 +40,27 @@ class Camera:
         time.sleep(0.7)
 
     def take(self, name, height):
-        """The top of the page, in few colours: the files stay small."""
+        """The top of the page."""
         self.driver.set_window_size(1200, height + 140)  # what the window itself takes
+        time.sleep(2)  # until it has scrolled by itself
         self.driver.execute_script("scrollTo(0, 0)")
         time.sleep(1)
         with Image.open(BytesIO(self.driver.get_screenshot_as_png())) as shot:
             part = shot.convert("RGB").crop((0, 0, shot.width, min(height, shot.height)))
-        part.quantize(192, dither=Image.Dither.NONE).save(PICTURES / f"app-{name}.png", optimize=True)
+        part.save(PICTURES / f"app-{name}.webp", quality=82, method=6)
 
 
 def main(address):
     camera = Camera(address)
     camera.click("#denoise-samples button.thumbnail-lg")
     camera.wait("#denoise-words", "PSNR")
-    camera.take("denoise", 780)
+    camera.take("denoise", 800)
 
     camera.open_tab("Learn")
     camera.click("#learn-start")
     camera.wait("#learn-cost svg", "cost")
     time.sleep(3)
-    camera.take("learn", 720)
+    camera.take("learn", 740)
     camera.click("#learn-stop")
 
     camera.open_tab("Volume")
@@ -77,7 +78,7 @@ def main(address):
     time.sleep(1)
     camera.click("#fill-start")
     camera.wait("#fill-words", "filled")
-    camera.take("fill", 1240)
+    camera.take("fill", 1280)
     camera.driver.quit()
 
 

@@ -279,10 +279,11 @@ def test_two_visitors_each_get_their_own(visitor):
     other.leave(back_to=visitor)
 
 
-def is_idle(page, seconds=1.5):
+def is_idle(page, seconds=3):
+    """An app that only waits takes some 4 % of a core; one that works, on a busy machine too, far more."""
     before = page.processor_seconds()
     time.sleep(seconds)
-    return page.processor_seconds() - before < 0.3 * seconds
+    return page.processor_seconds() - before < 0.1 * seconds
 
 
 def start_long_work(visitor, tmp_path):

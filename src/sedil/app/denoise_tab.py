@@ -40,7 +40,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
             file = drop_area("Drop a noisy picture", "denoise")
-            gr.HTML(f"or pick one, with noise of sigma {SIGMA:g} added:", padding=False)
+            gr.HTML(f"or pick one, with noise (sigma {SIGMA:g}) added:", padding=False)
             gallery = gr.Gallery(
                 [(str(sample.noisy), sample.name) for sample in samples],
                 show_label=False,
@@ -54,8 +54,8 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="denoise-method")
             sigma = gr.Number(0, label="Sigma of the noise; 0: estimated", elem_id="denoise-sigma")
             with gr.Row():
-                start = gr.Button("Denoise", variant="primary", elem_id="denoise-start")
-                stop = gr.Button("Stop", elem_id="denoise-stop")
+                start = gr.Button("Denoise", variant="primary", elem_id="denoise-start", min_width=90)
+                stop = gr.Button("Stop", elem_id="denoise-stop", min_width=90)
         with gr.Column(scale=5):
             words = gr.HTML("&nbsp;", elem_id="denoise-words", padding=False)
             slider = gr.ImageSlider(

@@ -9,7 +9,7 @@ def drop_area(label: str, name: str) -> Any:
     """Where a file is dropped, or chosen by a click; of all formats, as the reader knows best what it is."""
     import gradio as gr
 
-    return gr.File(label=label, elem_id=f"{name}-file", height=130, interactive=True)
+    return gr.File(label=label, elem_id=f"{name}-file", height=150, interactive=True)
 
 
 def make_ready(area: Any, taken: Any) -> None:

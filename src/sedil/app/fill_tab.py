@@ -55,8 +55,8 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
             )
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="fill-method")
             with gr.Row():
-                start = gr.Button("Fill", variant="primary", elem_id="fill-start")
-                stop = gr.Button("Stop", elem_id="fill-stop")
+                start = gr.Button("Fill", variant="primary", elem_id="fill-start", min_width=90)
+                stop = gr.Button("Stop", elem_id="fill-stop", min_width=90)
             words = gr.HTML("&nbsp;", elem_id="fill-words", padding=False)
             download = gr.DownloadButton(
                 "Download the filled picture", interactive=False, elem_id="fill-download"

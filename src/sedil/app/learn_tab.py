@@ -34,7 +34,7 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
                 label=f"Drop pictures, up to {PICTURES}",
                 file_count="multiple",
                 elem_id="learn-files",
-                height=130,
+                height=150,
             )
             side = gr.Radio(
                 [(f"{side}x{side}", side) for side in _SIDES], value=8, label="Patches", elem_id="learn-side"
@@ -42,8 +42,8 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
             n_patches = gr.Slider(1000, 40_000, 10_000, step=1000, label="Number of patches")
             iterations = gr.Slider(20, _MOST_ITERATIONS, 300, step=20, label="Iterations at most")
             with gr.Row():
-                start = gr.Button("Learn", variant="primary", elem_id="learn-start")
-                stop = gr.Button("Stop", elem_id="learn-stop")
+                start = gr.Button("Learn", variant="primary", elem_id="learn-start", min_width=90)
+                stop = gr.Button("Stop", elem_id="learn-stop", min_width=90)
             gr.HTML(f"Without pictures of yours: from {', '.join(sample.name for sample in samples)}.")
         with gr.Column(scale=5):
             words = gr.HTML("&nbsp;", elem_id="learn-words", padding=False)

@@ -16,7 +16,12 @@ _FONTS = ("system-ui", "sans-serif")
 _SECONDS_BETWEEN_CLEANINGS, _SECONDS_KEPT = 600, 3600
 STYLE = """
 .fact { margin-right: 1.4em; white-space: nowrap; }
-progress { width: 12em; vertical-align: middle; accent-color: #4f46e5; }
+progress { width: 12em; height: 0.8em; margin-right: 0.6em; }
+progress::-webkit-progress-bar { background: #d4d4d8; }
+progress::-webkit-progress-value { background: #6366f1; }
+progress::-moz-progress-bar { background: #6366f1; }
+.gradio-container { max-width: 1500px !important; margin: auto !important; }
+#denoise-samples .grid-container { grid-template-columns: repeat(3, 1fr); }
 #title h1 { display: inline; margin-right: 0.6em; }
 #limits { opacity: 0.75; font-size: 0.85em; }
 #volume-before img, #volume-after img { width: 100%; height: 100%; object-fit: contain; }
@@ -30,7 +35,7 @@ def build_page(folder: Path) -> Any:
 
     samples, foam = write_samples(folder), write_volume_sample(folder)
     keeping = (_SECONDS_BETWEEN_CLEANINGS, _SECONDS_KEPT)
-    with gr.Blocks(title="sedil", analytics_enabled=False, delete_cache=keeping) as page:
+    with gr.Blocks(title="sedil", analytics_enabled=False, fill_width=True, delete_cache=keeping) as page:
         own = gr.State(None, time_to_live=_SECONDS_KEPT)  # the dictionary of this visitor
         gr.HTML(
             "<h1>sedil</h1> denoise, fill and learn on the machine that runs this page: nothing leaves it",

@@ -27,11 +27,11 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     with gr.Row():
         with gr.Column(scale=2, min_width=300):
             file = drop_area("Drop a volume: NIfTI, TIFF stack, .npy", "volume")
-            try_sample = gr.Button(f"or take a {sample.name}", elem_id="volume-sample")
+            try_sample = gr.Button(f"or take this {sample.name}", elem_id="volume-sample")
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="volume-method")
             with gr.Row():
-                start = gr.Button("Denoise", variant="primary", elem_id="volume-start")
-                stop = gr.Button("Stop", elem_id="volume-stop")
+                start = gr.Button("Denoise", variant="primary", elem_id="volume-start", min_width=90)
+                stop = gr.Button("Stop", elem_id="volume-stop", min_width=90)
         with gr.Column(scale=5):
             words = gr.HTML("&nbsp;", elem_id="volume-words", padding=False)
             with gr.Row():
