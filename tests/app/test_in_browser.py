@@ -226,6 +226,7 @@ def test_without_a_dictionary_of_ones_own_the_page_says_where_to_get_one(visitor
     visitor.click("#denoise-method label:nth-of-type(3)")
     pick_sample(visitor, 1)
     assert visitor.complaint().startswith("You have no dictionary yet: learn one under Learn")
+    visitor.wait(lambda: visitor.text("#denoise-words") == "")
 
 
 def test_a_volume_is_denoised_and_leafed_through(visitor):
@@ -305,6 +306,20 @@ def test_stop_ends_the_work_and_says_so(visitor, tmp_path):
     visitor.click("#denoise-stop")
     visitor.wait_for("stopped", "#denoise-words")
     visitor.wait(lambda: is_idle(visitor.page), 30)
+
+
+def test_a_third_piece_of_work_waits_for_its_turn(visitor, tmp_path):
+    start_long_work(visitor, tmp_path)
+    second = visitor.another()
+    start_long_work(second, tmp_path)
+    third = second.another()
+    pick_sample(third, 0)
+    third.wait_for("waiting for its turn", "#denoise-words")
+    time.sleep(2)
+    assert third.text("#denoise-words") == "waiting for its turn"
+    second.leave(back_to=third)
+    third.wait_for("PSNR", "#denoise-words")
+    third.leave(back_to=visitor)
 
 
 def test_nothing_is_asked_of_other_machines(visitor):

@@ -15,7 +15,7 @@ from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, PAINTED_PIXELS, require_picture
 from sedil.app.samples import Sample, scratches
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page
+from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
 from sedil.dictionary import format_shape
 from sedil.files import write_content
 from sedil.image_files.picture_files import conform, encode, read_picture
@@ -120,9 +120,10 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
         [slider, words, download],
         concurrency_id="work",
         concurrency_limit=AT_ONCE,
-        **quiet,
+        show_progress="hidden",
     )
     running.success(None, js=_SHOW_RESULT)
+    tell_of_turns([start.click], running, words)
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
 
 

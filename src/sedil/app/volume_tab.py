@@ -11,7 +11,7 @@ from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, require_volume
 from sedil.app.samples import Sample
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page
+from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
 from sedil.file_jobs.denoise_files import DenoiseSettings
 
 Slices = tuple[np.ndarray, np.ndarray]
@@ -70,8 +70,9 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     try_sample.click(
         lambda times: (sample.noisy, times + 1), times_chosen, [chosen, times_chosen], show_progress="hidden"
     )
+    triggers = [times_chosen.change, start.click]
     running = gr.on(
-        [times_chosen.change, start.click],
+        triggers,
         run,
         [chosen, method],
         [volumes, before, after, number, words, download],
@@ -80,6 +81,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
         show_progress="hidden",
         trigger_mode="always_last",  # what is chosen during work comes next
     )
+    tell_of_turns(triggers, running, words)
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
     number.input(at, [number, volumes], [before, after], show_progress="hidden")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from html import escape
 from threading import Event, Thread
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sedil.errors import EXPECTED
 from sedil.progress import Progress, Report
@@ -103,3 +103,11 @@ def as_bar(words: str, progress: Progress | None, seconds: float) -> str:
         )
     share = min(progress.done / progress.total, 1)
     return f'<progress value="{share:.3f}"></progress> {words}: {share:.0%}, {seconds:.0f} s'
+
+
+def tell_of_turns(triggers: Sequence[Any], running: Any, words: Any) -> None:
+    """Let the browser say at once that work waits; its turn puts a bar there, and an error nothing."""
+    import gradio as gr
+
+    gr.on(triggers, None, None, words, js="() => 'waiting for its turn'")
+    running.failure(None, None, words, js="() => '&nbsp;'")
