@@ -1,7 +1,7 @@
 """Seconds from typing ``sedil app`` to the page, and to the first denoised picture in Chromium.
 
-Needs the extra app, selenium, chromium and chromedriver. Writes results/app_start.csv: seconds on the
-clock, and in its last column those of the processor that the app has used in all, which no neighbour lengthens.
+Needs the extra app, selenium, chromium and chromedriver. Writes results/app_start.csv: seconds on the clock,
+and in its last column those of the processor that the app has used, which no neighbour lengthens.
 """
 
 import argparse
@@ -24,7 +24,7 @@ def until(happens):
 
 
 def measure(driver):
-    """Seconds until the address is printed, the page is there and the cat is clean; those of the processor."""
+    """Seconds until the address is printed, the page is there, the cat is clean; and of the processor."""
     driver.get("about:blank")
     began = time.perf_counter()
     words = [sys.executable, "-m", "sedil", "app", "--no-browser", "--port", str(_PORT)]

@@ -14,6 +14,7 @@ from sedil.app.views import View
 from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
 from sedil.file_jobs.denoise_files import DenoiseSettings
 
+_PLAIN = {"interactive": False, "format": "png", "buttons": ["fullscreen"]}
 Slices = tuple[np.ndarray, np.ndarray]
 _METHODS: list[tuple[str, str]] = [("groups (best)", "groups"), ("quick", "quick")]
 
@@ -90,6 +91,3 @@ def at(number: int, volumes: Slices) -> Slices:
     """The slices of that number before and after."""
     before, after = volumes
     return before[number], after[number]
-
-
-_PLAIN = {"interactive": False, "format": "png", "buttons": ["fullscreen"]}
