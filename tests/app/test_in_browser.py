@@ -289,7 +289,7 @@ def is_idle(page, seconds=3):
 
 def start_long_work(visitor, tmp_path):
     """A picture that takes far longer than any wait here."""
-    visitor.drop("#denoise-file", noisy_picture(tmp_path / "long.png", (3500, 4000)))
+    visitor.drop("#denoise-file", noisy_picture(tmp_path / "long.png", (2500, 3000)))
     visitor.wait_for("%", "#denoise-words")
     assert not is_idle(visitor.page)
 

@@ -12,7 +12,7 @@ from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, require_picture
 from sedil.app.samples import SIGMA, Sample
 from sedil.app.views import View, shrunk
-from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
+from sedil.app.work import Work, as_bar, errors_on_page, waiting
 from sedil.checks import require_positive
 from sedil.dictionary import SeparableDictionary
 from sedil.file_jobs.denoise_files import DenoiseSettings
@@ -92,9 +92,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
     dropped = file.upload(take_file, [file, times_chosen], [chosen, times_chosen], show_progress="hidden")
     make_ready(file, dropped)
     gallery.select(take_sample, times_chosen, [chosen, times_chosen], show_progress="hidden")
-    triggers = [times_chosen.change, start.click]
-    running = gr.on(
-        triggers,
+    running = waiting([times_chosen.change, start.click], words).then(
         run,
         [chosen, method, sigma, own],
         [slider, words, download],
@@ -103,7 +101,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
         show_progress="hidden",
         trigger_mode="always_last",  # what is chosen during work comes next
     )
-    tell_of_turns(triggers, running, words)
+    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
     return method
 

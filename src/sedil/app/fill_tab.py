@@ -15,7 +15,7 @@ from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, PAINTED_PIXELS, require_picture
 from sedil.app.samples import Sample, scratches
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
+from sedil.app.work import Work, as_bar, errors_on_page, waiting
 from sedil.dictionary import format_shape
 from sedil.files import write_content
 from sedil.image_files.picture_files import conform, encode, read_picture
@@ -114,7 +114,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
     dropped = file.upload(take_file, file, [chosen, editor], **quiet)
     make_ready(file, dropped)
     sample.input(take_sample, sample, [chosen, editor], **quiet)
-    running = start.click(
+    running = waiting([start.click], words).then(
         run,
         [chosen, editor, method],
         [slider, words, download],
@@ -123,7 +123,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
         show_progress="hidden",
     )
     running.success(None, js=_SHOW_RESULT)
-    tell_of_turns([start.click], running, words)
+    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
 
 

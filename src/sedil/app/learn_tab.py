@@ -14,7 +14,7 @@ from sedil.app.denoise_tab import OWN
 from sedil.app.denoised_file import as_facts
 from sedil.app.limits import AT_ONCE, PICTURES, require_pictures
 from sedil.app.samples import Sample
-from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
+from sedil.app.work import Work, as_bar, errors_on_page, waiting
 from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 from sedil.learning.result import LearningResult, Record, StopReason
 from sedil.progress import Progress, Report
@@ -89,7 +89,7 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
             gr.update(interactive=True),
         ]
 
-    working = start.click(
+    working = waiting([start.click], words).then(
         run,
         [files, side, n_patches, iterations],
         [running, atoms, cost, words, own, download, use],
@@ -97,7 +97,7 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
         concurrency_limit=AT_ONCE,
         show_progress="hidden",
     )
-    tell_of_turns([start.click], working, words)
+    working.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
     stop.click(lambda work: work and work.stop(), running, queue=False)
     use.click(lambda: (gr.update(selected="denoise"), OWN), outputs=[tabs, method], show_progress="hidden")
 

@@ -11,7 +11,7 @@ from sedil.app.dropping import drop_area, make_ready
 from sedil.app.limits import AT_ONCE, require_volume
 from sedil.app.samples import Sample
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page, tell_of_turns
+from sedil.app.work import Work, as_bar, errors_on_page, waiting
 from sedil.file_jobs.denoise_files import DenoiseSettings
 
 _PLAIN = {"interactive": False, "format": "png", "buttons": ["fullscreen"]}
@@ -71,9 +71,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     try_sample.click(
         lambda times: (sample.noisy, times + 1), times_chosen, [chosen, times_chosen], show_progress="hidden"
     )
-    triggers = [times_chosen.change, start.click]
-    running = gr.on(
-        triggers,
+    running = waiting([times_chosen.change, start.click], words).then(
         run,
         [chosen, method],
         [volumes, before, after, number, words, download],
@@ -82,7 +80,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
         show_progress="hidden",
         trigger_mode="always_last",  # what is chosen during work comes next
     )
-    tell_of_turns(triggers, running, words)
+    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
     stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
     number.input(at, [number, volumes], [before, after], show_progress="hidden")
 

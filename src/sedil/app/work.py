@@ -105,9 +105,8 @@ def as_bar(words: str, progress: Progress | None, seconds: float) -> str:
     return f'<progress value="{share:.3f}"></progress> {words}: {share:.0%}, {seconds:.0f} s'
 
 
-def tell_of_turns(triggers: Sequence[Any], running: Any, words: Any) -> None:
-    """Let the browser say at once that work waits; its turn puts a bar there, and an error nothing."""
+def waiting(triggers: Sequence[Any], words: Any) -> Any:
+    """Say that work waits; the work itself follows by `then`, and puts a bar there when its turn has come."""
     import gradio as gr
 
-    gr.on(triggers, None, None, words, js="() => 'waiting for its turn'")
-    running.failure(None, None, words, js="() => '&nbsp;'")
+    return gr.on(triggers, lambda: "waiting for its turn", None, words, queue=False, show_progress="hidden")
