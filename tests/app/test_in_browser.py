@@ -170,8 +170,9 @@ def test_what_is_painted_is_filled(visitor):
     visitor.open_tab("Fill")
     visitor.click("#fill-method label:nth-of-type(2)")  # quick
     visitor.click("#fill-sample input")
-    cats = [option for option in visitor.all("[role=option]") if option.text.strip().endswith("cat")]
-    cats[0].click()
+    visitor.wait(lambda: [option for option in visitor.all("[role=option]") if "cat" in option.text])[
+        0
+    ].click()
     canvas = visitor.one("#fill-editor canvas")
     time.sleep(2)  # until the picture is on the canvas
     visitor.click("#fill-start")

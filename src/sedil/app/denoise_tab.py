@@ -38,7 +38,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
 
     chosen, times_chosen = gr.State(None), gr.State(0)
     with gr.Row():
-        with gr.Column(scale=2, min_width=300):
+        with gr.Column(scale=2, min_width=350):
             file = drop_area("Drop a noisy picture", "denoise")
             gr.HTML(f"or pick one, with noise (sigma {SIGMA:g}) added:", padding=False)
             gallery = gr.Gallery(

@@ -48,7 +48,7 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
     chosen = gr.State(None)
     colour = "#{:02x}{:02x}{:02x}".format(*_PAINT)
     with gr.Row():
-        with gr.Column(scale=2, min_width=300):
+        with gr.Column(scale=2, min_width=350):
             file = drop_area("Drop a picture", "fill")
             sample = gr.Dropdown(
                 [sample.name for sample in samples], value=None, label="or pick one", elem_id="fill-sample"

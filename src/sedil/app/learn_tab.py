@@ -29,7 +29,7 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
 
     running = gr.State(None)
     with gr.Row():
-        with gr.Column(scale=2, min_width=300):
+        with gr.Column(scale=2, min_width=350):
             files = gr.File(
                 label=f"Drop pictures, up to {PICTURES}",
                 file_count="multiple",

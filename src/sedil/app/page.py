@@ -21,7 +21,6 @@ progress::-webkit-progress-bar { background: #d4d4d8; }
 progress::-webkit-progress-value { background: #6366f1; }
 progress::-moz-progress-bar { background: #6366f1; }
 .gradio-container { max-width: 1500px !important; margin: auto !important; }
-#denoise-samples .grid-container { grid-template-columns: repeat(3, 1fr); }
 #title h1 { display: inline; margin-right: 0.6em; }
 #limits { opacity: 0.75; font-size: 0.85em; }
 #volume-before img, #volume-after img { width: 100%; height: 100%; object-fit: contain; }

@@ -26,7 +26,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     chosen, times_chosen = gr.State(None), gr.State(0)
     volumes = gr.State(None)  # before and after, in eight bits
     with gr.Row():
-        with gr.Column(scale=2, min_width=300):
+        with gr.Column(scale=2, min_width=350):
             file = drop_area("Drop a volume: NIfTI, TIFF stack, .npy", "volume")
             try_sample = gr.Button(f"or take this {sample.name}", elem_id="volume-sample")
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="volume-method")
