@@ -45,7 +45,7 @@ LAYERS = [
     {"sedil.imaging", "sedil.cluster"},
     {"sedil.file_jobs"},
     {"sedil.panels", "sedil.plots", "sedil.terminal"},
-    {"sedil.estimators", "sedil.demo"},
+    {"sedil.estimators", "sedil.demo", "sedil.app"},
     {"sedil_studies"},
     {"sedil.commands"},
     {"sedil.cli"},

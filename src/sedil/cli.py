@@ -11,6 +11,7 @@ import typer
 
 import sedil
 from sedil.commands import (
+    app_command,
     demo_command,
     denoise_command,
     inpaint_command,
@@ -40,6 +41,7 @@ app.command(epilog=show_command.EXAMPLES)(show_command.show)
 app.command(cls=denoise_command.DenoiseCommand, epilog=denoise_command.EXAMPLES)(denoise_command.denoise)
 app.command(epilog=inpaint_command.EXAMPLES)(inpaint_command.inpaint)
 app.command(epilog=demo_command.EXAMPLES)(demo_command.demo)
+app.command(epilog=app_command.EXAMPLES)(app_command.app)
 app.add_typer(study_commands.app, name="reproduce")
 app.command(epilog=study_commands.BENCH_EXAMPLES)(study_commands.bench)
 

@@ -82,11 +82,12 @@ def clear_errors() -> Iterator[None]:
 
 def complain(heading: str, error: Exception | None, before: str = "") -> None:
     """Print the sentence of an error on standard error, after a heading in red."""
-    sentence = _sentence(error)
-    complaints.print(Text.assemble(harmless(before), (heading, "bold red"), f" {harmless(sentence)}"))
+    words = sentence(error)
+    complaints.print(Text.assemble(harmless(before), (heading, "bold red"), f" {harmless(words)}"))
 
 
-def _sentence(error: Exception | None) -> str:
+def sentence(error: BaseException | None) -> str:
+    """What an error says to a person."""
     if isinstance(error, OSError) and error.filename and error.strerror:  # of the system, with a number
         return f"{error.filename}: {error.strerror}."
     return str(error) or "There is not enough memory."  # Python says nothing when it runs out

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = sorted(path.stem for path in (Path(__file__).parents[2] / "benchmarks").glob("*.py"))
+NEEDS = {"gpu": "torch", "app_pictures": "selenium", "app_start": "selenium", "chromium": "selenium"}
+PARTS = ("chromium", "rows")  # of programs
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_can_be_imported(name):
-    if name == "gpu":
-        pytest.importorskip("torch", reason="torch is not installed: benchmarks/gpu.py was not imported")
+    if package := NEEDS.get(name):
+        pytest.importorskip(package, reason=f"{package} is not installed: {name}.py was not imported")
     module = import_module(name)
-    assert name == "rows" or callable(module.main)
+    assert name in PARTS or callable(module.main)

@@ -66,8 +66,11 @@ def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEst
 
 def denoise_file(
     opened: OpenedFile, found: NoiseEstimate | None, settings: DenoiseSettings, report: Report
-) -> None:
-    """Denoise a picture or volume and write the results; where no noise was found it stays as it is."""
+) -> np.ndarray:
+    """Denoise a picture or volume, write the results and return the clean pixels.
+
+    Where no noise was found it stays as it is.
+    """
     clean = opened.content.pixels
     if found is None or max(found.sigma) > 0:
         plain = found.sigma[0] if found is not None and settings.noise is None else None
@@ -87,6 +90,7 @@ def denoise_file(
             progress=report,
         )
     write_results(opened, clean)
+    return clean
 
 
 def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str, ...]:
