@@ -139,20 +139,15 @@ def denoise(
     *images, output = paths
     if not images:
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
-    from sedil.checks import require_positive
     from sedil.file_jobs.chunk_runs import ChunkSettings
-    from sedil.file_jobs.denoise_files import DenoiseSettings, read_levels
+    from sedil.file_jobs.denoise_files import DenoiseSettings, given_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.imaging.denoise import check_noise
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
-        if sigma is not None:
-            require_positive(sigma, "sigma")
-        if sigma is not None and sigma_map is not None:
-            raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
-        check_noise(sigma, noise, gain, read_noise, offset)
-        level = sigma if sigma_map is None else read_levels(sigma_map)
+        level = given_levels(sigma, sigma_map)
+        check_noise(level, noise, gain, read_noise, offset)
         loaded = None if dictionary is None else as_dictionary(dictionary)
         settings = DenoiseSettings(
             level, loaded, method, stride, time_axis, noise, gain, read_noise, offset, threads

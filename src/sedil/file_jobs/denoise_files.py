@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sedil.checks import require_positive
 from sedil.choices import DenoisingMethod, NoiseKind
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
@@ -99,7 +100,16 @@ def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str,
     return ("the noise looks correlated, as a camera or JPEG leaves it: try --noise auto",)
 
 
-def read_levels(path: Path) -> np.ndarray:
+def given_levels(sigma: float | None, sigma_map: Path | None) -> float | np.ndarray | None:
+    """What the caller of a command says of the level of the noise: nothing, a number, or a file with a map."""
+    if sigma is not None:
+        require_positive(sigma, "sigma")
+        if sigma_map is not None:
+            raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
+    return sigma if sigma_map is None else _read_levels(sigma_map)
+
+
+def _read_levels(path: Path) -> np.ndarray:
     """A map of the level of noise from a picture or volume, in the units that its numbers have."""
     content = read_volume(path) if is_volume(path) else read_picture(path)
     return content.pixels
