@@ -451,7 +451,43 @@ def test_noise_that_does_not_look_white_is_told():
     smooth = sum(white[y : y + 128, x : x + 128] for y in range(3) for x in range(3)) / 3
     for name, noise in (("white.png", white[:128, :128]), ("smooth.png", smooth)):
         Image.fromarray((120 + 8 * noise).clip(0, 255).astype(np.uint8)).save(name)
-    note = "note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto"
+    note = "note: this is fine texture, or noise that a camera or JPEG has smoothed: if so, try --noise auto"
     assert note in " ".join(denoise("smooth.png", "a.png").output.split())
     assert "note:" not in denoise("white.png", "b.png").output
     assert note in " ".join(denoise("smooth.png", "white.png", "both").output.split())
+
+
+def camera_facts(iso, size):
+    facts = Image.Exif()
+    facts[271] = "maker"
+    facts.get_ifd(0x8769).update({0x8827: iso, 0xA002: size[0], 0xA003: size[1]})
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        (camera_facts(3200, (128, 120)), "correlated"),
+        (camera_facts(3200, (120, 128)), "correlated"),  # turned
+        (camera_facts(400, (128, 120)), "white"),
+        (camera_facts(3200, (4000, 3000)), "white"),  # made smaller
+        (camera_facts("much", (128, 120)), "white"),
+        (Image.Exif(), "white"),
+    ],
+)
+def test_a_shot_in_little_light_is_cleaned_as_a_camera_leaves_it(facts, kind):
+    white = np.random.default_rng(0).standard_normal((122, 130))
+    smooth = sum(white[y : y + 120, x : x + 128] for y in range(3) for x in range(3)) / 3
+    Image.fromarray((120 + 8 * smooth).clip(0, 255).astype(np.uint8)).save("shot.png", exif=facts)
+    result = denoise("shot.png", "clean.png")
+    assert result.exit_code == 0, result.output
+    assert (", correlated (" in result.output) == (kind == "correlated")
+    assert ("try --noise auto" in result.output) == (kind == "white")
+
+
+def test_photons_are_found_and_told():
+    light = np.linspace(20, 220, 160) * np.ones((160, 1))
+    np.save("counts.npy", np.random.default_rng(0).poisson(light / 2) * 2.0)
+    result = denoise("counts.npy", "clean.npy")
+    assert result.exit_code == 0, result.output
+    assert " on average, of photons (gain " in " ".join(result.output.split())

@@ -80,8 +80,9 @@ def denoise(
     noise: Annotated[
         NoiseKind | None,
         typer.Option(
-            help="Default: white, one level for all. white: a level for each. correlated: as cameras "
-            "and JPEG leave it. auto: one of these two, as it looks. poisson-gaussian: counts of photons."
+            help="white: a level for each channel. poisson-gaussian: counts of photons. correlated: as "
+            "cameras and JPEG leave it. Default: one of the first two, as it looks, and of a camera's shot at "
+            "ISO 1600 or more one of the three. auto: one of the three for any picture."
         ),
     ] = None,
     gain: Annotated[
@@ -238,8 +239,11 @@ def _in_words(noise: NoiseEstimate) -> str:
     if noise.uncertainty:
         words += f" ± {100 * min(noise.uncertainty, 1):.0f} %"
     if noise.kind == "correlated":
-        words += f", correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
-    return words
+        return f"{words}, correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
+    if noise.kind == "poisson-gaussian":
+        gain, read = (sum(each) / len(each) for each in (noise.gain, noise.read_noise))
+        return f"{words} on average, of photons (gain {_number(gain)}, read noise {_number(read)})"
+    return f"{words}, white"
 
 
 def _given_in_words(settings: DenoiseSettings) -> str:

@@ -60,8 +60,11 @@ class Bin(NamedTuple):
     spectrum: np.ndarray
 
 
-def read_blocks(channels: np.ndarray) -> Blocks:
-    """Blocks of an image (channels, *shape), but for those without noise to show: saturated or even ones."""
+def read_blocks(channels: np.ndarray, counts: bool = False) -> Blocks:
+    """Blocks of an image (channels, *shape), but for those without noise to show: saturated or even ones.
+
+    The lowest of `counts` is no end where they were clipped: a pixel without a photon is as good as any.
+    """
     shape = channels.shape[1:]
     block = tuple(min(_SIDES[len(shape)], side) for side in shape)
     step = max(ceil((prod(shape) / _MOST_BLOCKS) ** (1 / len(shape))), 1 + (len(shape) < 3))
@@ -70,7 +73,7 @@ def read_blocks(channels: np.ndarray) -> Blocks:
     windows = np.lib.stride_tricks.sliding_window_view(channels, block, axis=axes)[every]
     usable = np.ones(windows.shape[1 : 1 + len(shape)], bool)
     for low, high, own in zip(*_ends(channels), windows, strict=True):
-        usable &= ~np.any((own <= low) | (own >= high), axis=axes)
+        usable &= ~np.any((own <= (-np.inf if counts else low)) | (own >= high), axis=axes)
     blocks = np.moveaxis(windows[:, usable], 0, -1)
     coefficients = dctn(blocks, axes=tuple(range(1, blocks.ndim - 1)), norm="ortho")
     coefficients = coefficients.reshape(len(blocks), prod(block), len(channels))

@@ -19,7 +19,7 @@ from array_api_compat import device as device_of
 from scipy.stats import poisson
 
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.imaging.measured_noise import measure_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
 from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
@@ -71,14 +71,8 @@ def plan_photon_noise(
     """What a caller says of the photons, in the units of the image, for its pixels; the rest is estimated."""
     black = ldexp((offset or 0.0) - units.offset, units.exponent)
     if gain is None:
-        found = measure_noise(pixels - black, channel_axis, "white")
-        own_gain = float(np.mean(found.gain))
-        if own_gain == 0:
-            raise ValueError(
-                "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
-                'with brightness. Give gain, or noise="white".'
-            )
-        own_read = sqrt(np.mean(np.square(found.read_noise)))
+        found = found_photons(measure_noise(pixels - black, channel_axis, "poisson-gaussian"), Units())
+        own_gain, own_read = found.gain, found.read_noise
     else:
         if gain > _MOST_GAIN * units.largest:
             raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
@@ -87,6 +81,19 @@ def plan_photon_noise(
         own_read = ldexp(read_noise, units.exponent)
     _require_light(pixels, black - _FARTHEST_BELOW * own_read - own_gain)
     return PhotonNoise(own_gain, own_read, black)
+
+
+def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
+    """What was measured in an image, for its pixels."""
+    gain = float(np.mean(found.gain))
+    if gain == 0:
+        raise ValueError(
+            "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
+            'with brightness. Give gain, or noise="white".'
+        )
+    read_noise = sqrt(np.mean(np.square(found.read_noise)))
+    black = float(np.mean(found.offset)) - units.offset
+    return PhotonNoise(*(ldexp(each, units.exponent) for each in (gain, read_noise, black)))
 
 
 def _require_light(pixels: Array, lowest: float) -> None:
