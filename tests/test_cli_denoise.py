@@ -491,3 +491,38 @@ def test_photons_are_found_and_told():
     result = denoise("counts.npy", "clean.npy")
     assert result.exit_code == 0, result.output
     assert " on average, of photons (gain " in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"), [("fit.png", b"\x89PNG"), ("fit.svg", b"<?xml"), ("fit.pdf", b"%PDF")]
+)
+def test_the_noise_is_drawn(name, begin):
+    result = denoise(PHOTOS[0], "clean.png", "--noise-plot", name)
+    assert result.exit_code == 0, result.output
+    assert Path(name).read_bytes().startswith(begin)
+    assert f"noise drawn  {name}\n" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--noise-plot", "fit.txt"], "--noise-plot writes .png, .svg, .pdf files, got fit.txt"),
+        (["--noise-plot", "fit.png", "--sigma", "3"], "shows noise of which nothing is given"),
+        (["--noise-plot", "out.png"], "out.png is another file of this run"),
+        (["--noise-plot", "fit.png", "--scheduler", "local"], "are for files that are read as a whole"),
+    ],
+)
+def test_a_drawing_that_cannot_be_is_refused_before_the_work(arguments, words):
+    result = denoise(PHOTOS[0], "out.png", *arguments)
+    assert result.exit_code == 1
+    assert words in " ".join(result.stderr.split())
+    assert not Path("out.png").exists()
+
+
+def test_a_drawing_is_of_one_picture_and_replaces_none():
+    several = denoise(PHOTOS[0], PHOTOS[1], "both", "--noise-plot", "fit.png")
+    assert "--noise-plot is for one picture" in several.stderr
+    Path("fit.png").write_bytes(b"mine")
+    there = denoise(PHOTOS[0], "out.png", "--noise-plot", "fit.png")
+    assert "fit.png exists already" in " ".join(there.stderr.split())
+    assert Path("fit.png").read_bytes() == b"mine"

@@ -34,6 +34,8 @@ class DenoiseCommand(TyperCommand):
         return ["[OPTIONS]", "IN...", "OUT"]
 
 
+_DRAWN = (".png", ".svg", ".pdf")
+
 EXAMPLES = """Examples:
 
 sedil denoise noisy.png clean.png --compare both.png
@@ -81,8 +83,8 @@ def denoise(
         NoiseKind | None,
         typer.Option(
             help="white: a level for each channel. poisson-gaussian: counts of photons. correlated: as "
-            "cameras and JPEG leave it. Default: one of the first two, as it looks, and of a camera's shot at "
-            "ISO 1600 or more one of the three. auto: one of the three for any picture."
+            "cameras and JPEG leave it. Default: one of the first two, as it looks, and of a camera's shot "
+            "at ISO 1600 or more one of the three. auto: one of the three for any picture."
         ),
     ] = None,
     gain: Annotated[
@@ -116,6 +118,13 @@ def denoise(
         typer.Option(
             help="Where a picture with before and after side by side goes, of a volume its middle slice; "
             "for several a folder, not OUT."
+        ),
+    ] = None,
+    noise_plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where a picture goes that shows the estimated noise over brightness (.png, .svg or .pdf); "
+            "for one picture."
         ),
     ] = None,
     scheduler: Scheduler = None,
@@ -155,26 +164,35 @@ def denoise(
         )
         if is_worked_on_in_blocks([*images, output], scheduler):
             require_one_in_blocks(images, compare)
-            if sigma_map is not None or noise is not None:
-                raise ValueError("--sigma-map and --noise are for files that are read as a whole.")
+            if sigma_map is not None or noise is not None or noise_plot is not None:
+                raise ValueError(
+                    "--sigma-map, --noise and --noise-plot are for files that are read as a whole."
+                )
             settings_of_blocks = ChunkSettings(sigma, loaded, method, stride, time_axis)
             restore_in_blocks(images[0], output, settings_of_blocks, None, scheduler, threads, force)
         elif len(images) == 1 and not images[0].is_dir():
-            _denoise_one(plan_one(images[0], output, compare, force), settings)
+            _denoise_one(plan_one(images[0], output, compare, force), settings, noise_plot, force)
+        elif noise_plot is not None:
+            raise ValueError("--noise-plot is for one picture: leave it out.")
         else:
             _denoise_several(plan_several(images, output, compare, force), output, settings)
 
 
-def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
+def _denoise_one(job: FileJob, settings: DenoiseSettings, noise_plot: Path | None, force: bool) -> None:
     from sedil.dictionary import format_shape
     from sedil.file_jobs.denoise_files import denoise_file, find_noise, notes_on
     from sedil.file_jobs.opened_file import open_file
 
+    if noise_plot is not None:
+        _require_plot(noise_plot, settings, job, force)
     opened = open_file(job)
     noise = find_noise(opened.content, settings)
     _tell_notes([*opened.notes, *notes_on(opened.content, settings)])
     if noise is not None:
         console.print(f"estimated noise: {_in_words(noise)}")
+    if noise_plot is not None and noise is not None:
+        _draw(noise, noise_plot)
+        console.print(f"noise drawn  {noise_plot}")
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -183,6 +201,35 @@ def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     console.print(f"saved        {job.target}")
     if job.comparison is not None:
         console.print(f"compared     {job.comparison}")
+
+
+def _require_plot(path: Path, settings: DenoiseSettings, job: FileJob, force: bool) -> None:
+    """Refuse what cannot be drawn, or written, before the work."""
+    from sedil.files import require_free, require_writable
+
+    given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
+    if any(each is not None for each in given):
+        raise ValueError(
+            "--noise-plot shows noise of which nothing is given: leave out the one or the other."
+        )
+    if path.suffix.lower() not in _DRAWN:
+        raise ValueError(f"--noise-plot writes {', '.join(_DRAWN)} files, got {path}.")
+    if path in (job.source, *job.outputs):
+        raise ValueError(f"{path} is another file of this run: give --noise-plot another name.")
+    require_free([path], force)
+    require_writable(path)
+
+
+def _draw(noise: NoiseEstimate, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from sedil.files import replacing
+    from sedil.plots import plot_noise
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    plot_noise(noise, ax=figure.add_subplot())
+    with replacing(path) as stream:
+        figure.savefig(stream, format=path.suffix.lower()[1:], dpi=150)
 
 
 def _denoise_several(jobs: Sequence[FileJob], output: Path, settings: DenoiseSettings) -> None:

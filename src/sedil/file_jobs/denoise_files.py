@@ -57,7 +57,8 @@ def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEst
 
     By default of any kind for shots of a camera in little light, and of the usual kinds for others.
     """
-    if settings.sigma is not None or settings.noise == "poisson-gaussian":
+    given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
+    if any(each is not None for each in given):
         return None
     pixels, axis = content.pixels, content.channel_axis
     if settings.noise is None and not is_shot_in_little_light(content):

@@ -110,8 +110,8 @@ def denoise(
         `sigma` if that is given, or noise of photons where a picture clearly shows it.
     gain, read_noise, offset : float, optional
         Of "poisson-gaussian": a pixel of n photons is ``offset + gain * n``, with noise of level `read_noise`
-        besides that of the photons, all in the units of the image. Default: offset 0, and what is not given
-        of the others is found in the image; without read noise if a gain is given.
+        besides that of the photons, all in the units of the image. Default: what is not given is found in the
+        image; if a gain is given, offset and read noise are 0.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.

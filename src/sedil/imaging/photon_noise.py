@@ -73,6 +73,7 @@ def plan_photon_noise(
     if gain is None:
         found = found_photons(measure_noise(pixels - black, channel_axis, "poisson-gaussian"), Units())
         own_gain, own_read = found.gain, found.read_noise
+        black += found.offset if offset is None else 0.0
     else:
         if gain > _MOST_GAIN * units.largest:
             raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
