@@ -242,7 +242,8 @@ def colour(
 @app.command()
 def realnoise(
     data: Annotated[
-        Path | None, data_option("Folder with images/realnoise/cc15 and the five test images.")
+        Path | None,
+        data_option("Folder with images/realnoise/cc15, images/colour/kodak24 and the five test images."),
     ] = None,
     output: Output = _FOLDER,
     quick: Annotated[
@@ -250,7 +251,9 @@ def realnoise(
     ] = False,
     threads: Threads = None,
 ) -> None:
-    """Denoise photographs of cameras without being told their noise, and counts of photons, beside BM3D.
+    """Denoise photographs of cameras without being told their noise, channels with other noise, and counts.
+
+    Beside BM3D and CBM3D, if the package bm3d is installed.
 
     A run that was interrupted goes on where it stopped.
     """
