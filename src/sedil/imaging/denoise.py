@@ -184,7 +184,7 @@ def denoise(
     else:
         levels, photons = _measured(image, pixels, units, channel_axis, noise)
     if photons is not None:
-        pixels = photons.even(pixels)  # with noise of level 1
+        pixels, levels = photons.even(pixels), photons.levels(pixels, channel_axis)
     channels = levels.split(pixels, channel_axis)
     level, places = levels.level, levels.places_like(channels[0])
     work: GroupDenoising | PatchDenoising
