@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from skimage import data
 
 import sedil
-from sedil.imaging.measured_noise import _edge_level
+from sedil.imaging.measured_noise import _edge_level, _was_coarse_jpeg
 from sedil.imaging.noise_levels import estimated_levels
 from sedil.imaging.pixels import Units
 
@@ -95,6 +95,33 @@ def test_jpeg_of_a_noisy_picture_is_measured(quality):
     packed = io.BytesIO()
     Image.fromarray(noisy).save(packed, "JPEG", quality=quality)
     assert_allclose(sedil.measure_noise(np.asarray(Image.open(packed)), kind="white").sigma, 15, rtol=0.2)
+
+
+def as_jpeg(image, quality):
+    packed = io.BytesIO()
+    Image.fromarray(np.clip(np.rint(image), 0, 255).astype(np.uint8)).save(packed, "JPEG", quality=quality)
+    return np.asarray(Image.open(packed))
+
+
+@pytest.mark.parametrize("sigma", [15, 25])
+@pytest.mark.parametrize("clean", [data.camera()[:256, :256], data.coffee()[:256, 100:356]])
+def test_jpeg_that_rounds_much_is_known(clean, sigma):
+    channel_axis = -1 if clean.ndim == 3 else None
+    noisy = np.clip(clean + sigma * noise_like(clean), 0, 255).astype(np.uint8)
+    assert _was_coarse_jpeg(as_jpeg(noisy, 75), channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 97), channel_axis)
+    assert not _was_coarse_jpeg(noisy, channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 75)[:15], channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 75).astype(float), channel_axis)
+
+
+def test_jpeg_is_denoised_as_with_the_best_level():
+    clean = data.camera()[100:228, 180:308].astype(np.float64)
+    noisy = as_jpeg(clean + 15 * noise_like(clean), 75)
+    error = np.std(sedil.denoise(noisy) - clean)
+    assert error < 1.035 * min(
+        np.std(sedil.denoise(noisy, sigma) - clean) for sigma in (13, 15, 17)
+    )  # 0.3 dB
 
 
 def test_clipped_parts_are_left_out():

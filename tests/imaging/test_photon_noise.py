@@ -34,7 +34,7 @@ def test_photons_are_denoised_better_than_as_white_noise(peak):
 
 
 @pytest.mark.parametrize("shape", [(4000,), (64, 64), (20, 20, 20), (64, 64, 3)])
-@pytest.mark.parametrize(("photons", "read_noise"), [(0.5, 0.0), (1.5, 0.0), (0.0, 1.5), (40.0, 0.0)])
+@pytest.mark.parametrize(("photons", "read_noise"), [(0.5, 0.0), (1.5, 0.0), (0.0, 0.3), (40.0, 0.0)])
 def test_noise_of_roots_is_known_where_photons_are_few(photons, read_noise, shape):
     rng = np.random.default_rng(0)
     noise = PhotonNoise(2.0, 2.0 * read_noise, 50.0)

@@ -15,7 +15,15 @@ from sedil import checks
 from sedil.arrays import Array, to_numpy
 from sedil.choices import EstimatedNoise
 from sedil.imaging.noise import estimate_noise
-from sedil.imaging.noise_blocks import SHORTEST, Bin, Blocks, fine_noise, measure_bins, read_blocks
+from sedil.imaging.noise_blocks import (
+    SHORTEST,
+    Bin,
+    Blocks,
+    fine_noise,
+    measure_bins,
+    read_blocks,
+    was_coarse_jpeg,
+)
 from sedil.imaging.pixels import Units
 
 # Chosen on photographs with camera noise and on pictures with synthetic noise, none of them tested on.
@@ -37,10 +45,11 @@ _OVER_EDGE, _OF_RANGE, _MOST_OVER_EDGE = 1.9, 0.04, 2.5
 _DIMMEST, _BRIGHTEST = 0.7, 1.4  # level of a brightness over that of most
 _MEMBERS_PER_ENTRY = 96 / 75  # of groups in colour
 _ROUNDS, _OUTLYING = 30, 0.1  # of the line through variances; by how much a flat part may be above it
-# From which on noise is that of photons: by how much the line rises over the picture, how much closer it is
-# to the variances than their median, and how far these are in order of brightness. Of 650 pictures with white
-# noise or none two are taken for it; of 150 with photons five of six.
-_RISE, _CLOSER, _IN_ORDER, _FEWEST_BINS = 1.6, 2.0, 0.7, 4
+# From which on noise is that of photons: by how much the line rises over the picture; how far it is from the
+# variances, as logarithms, and how much closer than their median; and how far these are in order of
+# brightness. Of 650 pictures with white noise or none one is taken for it; of 150 with photons five of six.
+_RISE, _FARTHEST, _CLOSER, _IN_ORDER, _FEWEST_BINS = 1.6, 0.13, 2.0, 0.7, 4
+_LUMINANCE_OF_JPEG = np.array([0.299, 0.587, 0.114])
 _DARKEST = 0.01  # share of the pixels that may lie below the brightness without light
 _ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
 
@@ -153,7 +162,7 @@ def _measure(
     blocks = read_blocks(channels, counts=kinds == ("poisson-gaussian",))
     if not len(blocks.coefficients):
         return None
-    fine, uncertainty = fine_noise(blocks)
+    fine, uncertainty = fine_noise(blocks, _was_coarse_jpeg(to_numpy(image), channel_axis))
     bins = measure_bins(blocks)
     scope = ldexp(units.spread if units.offset else units.largest, units.exponent)
     weight = 0.0
@@ -187,6 +196,19 @@ def _measure(
 def _without_light(gain: float, at_zero: float, darkest: float) -> float:
     """Brightness at which a line that is below 0 at brightness 0 has no noise, below nearly all pixels."""
     return float(max(min(-at_zero / gain, darkest), 0.0)) if at_zero < 0 < gain else 0.0
+
+
+def _was_coarse_jpeg(image: np.ndarray, channel_axis: int | None) -> bool:
+    """Whether a picture was stored as JPEG that rounds much, in grey or in three colours."""
+    if image.dtype != np.uint8 or image.ndim - (channel_axis is not None) != 2:
+        return False
+    if channel_axis is None:
+        return was_coarse_jpeg(image)
+    colours = np.moveaxis(image, channel_axis, -1)
+    if colours.shape[-1] != 3:
+        return False
+    clipped = np.any((colours == 0) | (colours == 255), axis=-1)
+    return was_coarse_jpeg(np.where(clipped, 0, colours @ _LUMINANCE_OF_JPEG))
 
 
 def _even(channels: np.ndarray) -> np.ndarray:
@@ -351,7 +373,7 @@ def _is_of_photons(found: _Found) -> bool:
     ranks = np.argsort(np.argsort(variances))
     off, off_median = (np.median(np.abs(np.log(variances / other))) for other in (line, np.median(variances)))
     in_order = np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]
-    return bool(off_median >= _CLOSER * off and in_order >= _IN_ORDER)
+    return bool(_CLOSER * off <= off_median and off <= _FARTHEST and in_order >= _IN_ORDER)
 
 
 def _along(lines: Sequence[tuple[float, float]], found: _Found) -> _Found:
