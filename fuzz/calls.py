@@ -362,7 +362,7 @@ def _is_level(arguments: Mapping[str, Any], result: Any) -> str | None:
 
 
 def _is_estimate(arguments: Mapping[str, Any], result: Any) -> str | None:
-    for name in ("sigma", "gain", "read_noise", "variances", "levels"):
+    for name in ("sigma", "gain", "read_noise", "offset", "variances", "levels"):
         values = np.asarray(getattr(result, name), dtype=np.float64)
         if not np.all(np.isfinite(values)) or np.any(values < 0):
             return f"{name} is {getattr(result, name)!r}"
@@ -479,6 +479,7 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
                 "method": denoising,
                 "stride": one_of(2, 3, 4),
                 "time_axis": one_of(0, -1, None),
+                "noise": one_of(None, "auto", "white"),
             },
             _is_image,
             0.3,
@@ -568,7 +569,7 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "measure_noise": Recipe(
             lambda random: sedil.measure_noise,
             {"image": array_of(*_IMAGES)},
-            {"channel_axis": one_of(None, -1, 0), "kind": one_of("white", "correlated")},
+            {"channel_axis": one_of(None, -1, 0), "kind": one_of("white", "correlated", "poisson-gaussian")},
             _is_estimate,
             2,
         ),
@@ -820,6 +821,18 @@ def _rest(stock: Stock) -> dict[str, Recipe]:
         "plot_history": Recipe(
             lambda random: sedil.plot_history,
             {"history": one_of(stock.result, stock.model, stock.result.history), "ax": stock.axes},
+            {},
+            _is_axes,
+            0.1,
+        ),
+        "plot_noise": Recipe(
+            lambda random: sedil.plot_noise,
+            {
+                "noise": lambda random: sedil.measure_noise(
+                    np.random.default_rng(random.randrange(9)).standard_normal((16, 12))
+                ),
+                "ax": stock.axes,
+            },
             {},
             _is_axes,
             0.1,

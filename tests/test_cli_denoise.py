@@ -189,7 +189,7 @@ def test_mistakes_are_answered_before_any_work(folder, arguments, message):
 def test_help_shows_how_it_is_called():
     words = " ".join(CliRunner().invoke(app, ["denoise", "--help"]).output.replace("│", " ").split())
     for part in (
-        "sedil denoise photos/ clean/ --sigma 20",
+        "sedil denoise photos/ clean/ --method quick",
         "for several a folder, not OUT",
         "65535 with 16",
     ):
@@ -451,7 +451,78 @@ def test_noise_that_does_not_look_white_is_told():
     smooth = sum(white[y : y + 128, x : x + 128] for y in range(3) for x in range(3)) / 3
     for name, noise in (("white.png", white[:128, :128]), ("smooth.png", smooth)):
         Image.fromarray((120 + 8 * noise).clip(0, 255).astype(np.uint8)).save(name)
-    note = "note: the noise looks correlated, as a camera or JPEG leaves it: try --noise auto"
+    note = "note: this is fine texture, or noise that a camera or JPEG has smoothed: if so, try --noise auto"
     assert note in " ".join(denoise("smooth.png", "a.png").output.split())
     assert "note:" not in denoise("white.png", "b.png").output
     assert note in " ".join(denoise("smooth.png", "white.png", "both").output.split())
+
+
+def camera_facts(iso, size):
+    facts = Image.Exif()
+    facts[271] = "maker"
+    facts.get_ifd(0x8769).update({0x8827: iso, 0xA002: size[0], 0xA003: size[1]})
+    return facts
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind"),
+    [
+        (camera_facts(3200, (128, 120)), "correlated"),
+        (camera_facts(3200, (120, 128)), "correlated"),  # turned
+        (camera_facts(400, (128, 120)), "white"),
+        (camera_facts(3200, (4000, 3000)), "white"),  # made smaller
+        (camera_facts("much", (128, 120)), "white"),
+        (Image.Exif(), "white"),
+    ],
+)
+def test_a_shot_in_little_light_is_cleaned_as_a_camera_leaves_it(facts, kind):
+    white = np.random.default_rng(0).standard_normal((122, 130))
+    smooth = sum(white[y : y + 120, x : x + 128] for y in range(3) for x in range(3)) / 3
+    Image.fromarray((120 + 8 * smooth).clip(0, 255).astype(np.uint8)).save("shot.png", exif=facts)
+    result = denoise("shot.png", "clean.png")
+    assert result.exit_code == 0, result.output
+    assert (", correlated (" in result.output) == (kind == "correlated")
+    assert ("try --noise auto" in result.output) == (kind == "white")
+
+
+def test_photons_are_found_and_told():
+    light = np.linspace(20, 220, 160) * np.ones((160, 1))
+    np.save("counts.npy", np.random.default_rng(0).poisson(light / 2) * 2.0)
+    result = denoise("counts.npy", "clean.npy")
+    assert result.exit_code == 0, result.output
+    assert " on average, of photons (gain " in " ".join(result.output.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"), [("fit.png", b"\x89PNG"), ("fit.svg", b"<?xml"), ("fit.pdf", b"%PDF")]
+)
+def test_the_noise_is_drawn(name, begin):
+    result = denoise(PHOTOS[0], "clean.png", "--noise-plot", name)
+    assert result.exit_code == 0, result.output
+    assert Path(name).read_bytes().startswith(begin)
+    assert f"noise drawn  {name}\n" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--noise-plot", "fit.txt"], "--noise-plot writes .png, .svg, .pdf files, got fit.txt"),
+        (["--noise-plot", "fit.png", "--sigma", "3"], "shows noise of which nothing is given"),
+        (["--noise-plot", "out.png"], "out.png is another file of this run"),
+        (["--noise-plot", "fit.png", "--scheduler", "local"], "are for files that are read as a whole"),
+    ],
+)
+def test_a_drawing_that_cannot_be_is_refused_before_the_work(arguments, words):
+    result = denoise(PHOTOS[0], "out.png", *arguments)
+    assert result.exit_code == 1
+    assert words in " ".join(result.stderr.split())
+    assert not Path("out.png").exists()
+
+
+def test_a_drawing_is_of_one_picture_and_replaces_none():
+    several = denoise(PHOTOS[0], PHOTOS[1], "both", "--noise-plot", "fit.png")
+    assert "--noise-plot is for one picture" in several.stderr
+    Path("fit.png").write_bytes(b"mine")
+    there = denoise(PHOTOS[0], "out.png", "--noise-plot", "fit.png")
+    assert "fit.png exists already" in " ".join(there.stderr.split())
+    assert Path("fit.png").read_bytes() == b"mine"

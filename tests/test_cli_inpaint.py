@@ -178,3 +178,32 @@ def test_output_that_is_missing_is_named():
     result = inpaint("in.png", "mask.png")
     assert result.exit_code == 2
     assert "Missing argument 'OUT'" in result.stderr
+
+
+def test_noise_of_known_pixels_is_not_carried_on():
+    noise = 12 * np.random.default_rng(1).standard_normal(RAMP.shape)
+    Image.fromarray(np.clip(np.where(MASK, 255, RAMP + noise), 0, 255).astype(np.uint8)).save("noisy.png")
+    np.save("levels.npy", np.full(RAMP.shape, 12.0))
+    errors = []
+    for how in ((), ("--sigma", 12), ("--sigma-map", "levels.npy")):
+        result = inpaint("noisy.png", "mask.png", "out.png", "--force", *how)
+        assert result.exit_code == 0, result.output
+        errors.append(np.std(pixels("out.png")[MASK] - RAMP[MASK].astype(float)))
+    assert max(errors[1:]) < 0.8 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sigma-map", "wide.npy"], "a map that fits the image of shape"),
+        (["--sigma-map", "wide.npy", "--sigma", "3"], "--sigma and --sigma-map exclude each other"),
+        (["--sigma", "-3"], "sigma must be a finite positive number, got -3"),
+        (["--sigma", "3", "--scheduler", "local"], "are for files that are read as a whole"),
+    ],
+)
+def test_bad_noise_is_refused_in_words(arguments, words):
+    np.save("wide.npy", np.ones((3, 500)))
+    result = inpaint("in.png", "mask.png", "out.png", *arguments)
+    assert result.exit_code == 1
+    assert words in " ".join(result.stderr.split())
+    assert not Path("out.png").exists()

@@ -137,3 +137,32 @@ def test_figures_can_be_saved(result, tmp_path):
     for k, ax in enumerate([sedil.plot_atoms(result.dictionary), sedil.plot_history(result.history)]):
         ax.figure.savefig(tmp_path / f"{k}.png")
         assert (tmp_path / f"{k}.png").stat().st_size > 1000
+
+
+def measured(n_channels=1):
+    light = np.linspace(10, 200, 120) * np.ones((120, 1))
+    photons = np.random.default_rng(0).poisson(np.dstack([light] * n_channels)) * 3.0
+    return sedil.measure_noise(photons if n_channels > 1 else photons[..., 0], -1 if n_channels > 1 else None)
+
+
+@pytest.mark.parametrize("n_channels", [1, 2, 3])
+def test_plot_noise_draws_variances_and_their_line(n_channels):
+    found = measured(n_channels)
+    ax = sedil.plot_noise(found)
+    assert len(ax.lines) == 2 * n_channels
+    dots, line = ax.lines[-2:]
+    np.testing.assert_array_equal(dots.get_xdata(), found.brightness[:, -1])
+    np.testing.assert_array_equal(dots.get_ydata(), found.variances[:, -1])
+    slope = np.diff(line.get_ydata()) / np.diff(line.get_xdata())
+    assert slope[0] == pytest.approx(found.gain[-1])
+    assert np.median(np.abs(np.interp(dots.get_xdata(), *line.get_data()) / dots.get_ydata() - 1)) < 0.2
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("brightness", "variance of the noise")
+    assert ax.get_title().startswith("poisson-gaussian noise, sigma ")
+    assert f"gain {found.gain[-1]:.3g}, read noise " in ax.get_legend().get_texts()[-1].get_text()
+
+
+def test_plot_noise_says_what_it_needs():
+    with pytest.raises(TypeError, match=r"noise must be a NoiseEstimate of sedil\.measure_noise, got 3"):
+        sedil.plot_noise(3)
+    with pytest.raises(ValueError, match="noise holds no flat parts by brightness: there is nothing to draw"):
+        sedil.plot_noise(sedil.measure_noise(np.ones((20, 20))))

@@ -19,6 +19,7 @@ from .learning.result import LearningResult as LearningResult
 from .learning.result import StopReason as StopReason
 from .plots import plot_atoms as plot_atoms
 from .plots import plot_history as plot_history
+from .plots import plot_noise as plot_noise
 from .pretrained import load_dictionary as load_dictionary
 from .pretrained import shipped_dictionary as shipped_dictionary
 

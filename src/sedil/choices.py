@@ -11,8 +11,8 @@ Precision = Literal["float32", "float64"]
 
 CodingMethod = Literal["refit", "l1", "pursuit"]
 DenoisingMethod = Literal["groups", "quick", "l1", "pursuit"]
-EstimatedNoise = Literal["white", "correlated"]
-NoiseKind = Literal[EstimatedNoise, "auto", "poisson-gaussian"]
+EstimatedNoise = Literal["white", "correlated", "poisson-gaussian"]
+NoiseKind = Literal[EstimatedNoise, "auto"]
 
 StartName = Literal["random", "odct", "data"]
 PresetName = Literal["data", "paper"]

@@ -14,6 +14,7 @@ from sedil.arrays import to_numpy
 from sedil.checks import patch_lengths, require_choice, short
 from sedil.choices import AtomOrder
 from sedil.dictionary import SeparableDictionary, format_atoms, format_shape
+from sedil.imaging.measured_noise import NoiseEstimate
 from sedil.learning.result import History
 from sedil.pretrained import DictionaryLike, as_dictionary
 
@@ -131,6 +132,54 @@ def plot_history(
         ax.semilogy(records["iteration"], records[name], label=name, lw=2 if name == "objective" else 1)
     ax.set_xlabel(records.unit)
     ax.set_ylabel("cost per patch")
+    ax.legend()
+    return ax
+
+
+def plot_noise(noise: NoiseEstimate, *, ax: Axes | None = None) -> Axes:
+    """Draw the noise of the flat parts of an image over their brightness, and the line through it.
+
+    Parameters
+    ----------
+    noise : NoiseEstimate
+        Of `sedil.measure_noise`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import matplotlib, numpy as np, sedil
+    >>> matplotlib.use("Agg")  # no window
+    >>> photons = np.random.default_rng(0).poisson(np.linspace(20, 200, 128) * np.ones((128, 1)))
+    >>> ax = sedil.plot_noise(sedil.measure_noise(photons))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('brightness', 'variance of the noise')
+    """
+    if not isinstance(noise, NoiseEstimate):
+        raise TypeError(f"noise must be a NoiseEstimate of sedil.measure_noise, got {short(noise)}.")
+    if not len(noise.brightness):
+        raise ValueError("noise holds no flat parts by brightness: there is nothing to draw.")
+    _require_axes(ax)
+    ax = _new_axes(figsize=(6, 4)) if ax is None else ax
+    n_channels = len(noise.sigma)
+    colours = ("tab:red", "tab:green", "tab:blue") if n_channels == 3 else ("black",) * n_channels
+    for channel, colour in enumerate(colours):
+        brightness, gain = noise.brightness[:, channel], noise.gain[channel]
+        ends = np.array([brightness.min(), brightness.max()])
+        line = gain * (ends - noise.offset[channel]) + noise.read_noise[channel] ** 2
+        which = f"channel {channel}: " if n_channels > 1 else ""
+        label = f"{which}gain {gain:.3g}, read noise {noise.read_noise[channel]:.3g}"
+        ax.plot(brightness, noise.variances[:, channel], "o", color=colour)
+        ax.plot(ends, line, color=colour, label=label)
+    ax.set_xlabel("brightness")
+    ax.set_ylabel("variance of the noise")
+    ax.set_ylim(bottom=0)
+    sigmas = ", ".join(f"{sigma:.3g}" for sigma in noise.sigma)
+    ax.set_title(f"{noise.kind} noise, sigma {sigmas}")
     ax.legend()
     return ax
 

@@ -139,9 +139,16 @@ def test_signals_and_volumes(n_axes, rng):
 
 
 def test_noise_is_estimated_when_not_given(noisy, clean):
-    estimate = sedil.estimate_noise(noisy)
-    assert estimate == pytest.approx(SIGMA, rel=0.15)
-    assert_array_equal(sedil.denoise(noisy, dictionary=SMALL), sedil.denoise(noisy, estimate, SMALL))
+    assert sedil.estimate_noise(noisy) == pytest.approx(SIGMA, rel=0.15)
+    found = sedil.measure_noise(noisy, kind="white")
+    assert found.sigma[0] == pytest.approx(SIGMA, rel=0.15)
+    assert_array_equal(sedil.denoise(noisy, dictionary=SMALL), sedil.denoise(noisy, found.sigma, SMALL))
+
+
+def test_noise_of_a_volume_is_estimated_by_its_finest_detail(rng):
+    volume = rng.standard_normal((16, 16, 16))
+    expected = sedil.denoise(volume, sedil.estimate_noise(volume))
+    assert_array_equal(sedil.denoise(volume), expected)
 
 
 @pytest.mark.parametrize(("sigma", "shape"), [(3, (64, 64)), (20, (5000,)), (0.1, (20, 20, 20))])

@@ -296,6 +296,14 @@ def test_bad_settings_are_told(options, message):
         sedil.inpaint(IMAGE + np.arange(24), MASK, SMALL, **options)
 
 
+@pytest.mark.parametrize("given", [{"sigma": 3.0}, {"sigma": MASK * 2.0}, {"passes": 4}, {"stride": 2}])
+@pytest.mark.parametrize("method", ["whole", None])
+def test_what_a_whole_image_has_no_use_for_is_refused(method, given):
+    (name,) = given
+    with pytest.raises(ValueError, match=f'{name} is not for method="whole"'):
+        sedil.inpaint(IMAGE + np.arange(24), MASK, sedil.odct((20, 24), (24, 28)), method=method, **given)
+
+
 def test_masks_of_colours_are_checked():
     image = np.zeros((20, 24, 3))
     with pytest.raises(ValueError, match=r"\(20, 24, 3\) or \(20, 24\), got \(24, 20\)"):

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter
 from skimage import data
 
 import sedil
-from sedil.imaging.measured_noise import _edge_level
+from sedil.imaging.measured_noise import _edge_level, _was_coarse_jpeg
 from sedil.imaging.noise_levels import estimated_levels
 from sedil.imaging.pixels import Units
 
@@ -68,7 +68,7 @@ def test_gain_and_read_noise_are_within_ten_percent(gain, read_noise):
     found = sedil.measure_noise(noisy)
     assert_allclose(found.gain[0], gain, rtol=0.1)
     assert_allclose(found.read_noise[0], read_noise, rtol=0.1)
-    assert np.all(np.diff(found.brightness) > 0)
+    assert np.all(np.diff(found.brightness, axis=0) > 0)
 
 
 def test_correlated_noise_is_told_from_white(smooth_photo):
@@ -95,6 +95,33 @@ def test_jpeg_of_a_noisy_picture_is_measured(quality):
     packed = io.BytesIO()
     Image.fromarray(noisy).save(packed, "JPEG", quality=quality)
     assert_allclose(sedil.measure_noise(np.asarray(Image.open(packed)), kind="white").sigma, 15, rtol=0.2)
+
+
+def as_jpeg(image, quality):
+    packed = io.BytesIO()
+    Image.fromarray(np.clip(np.rint(image), 0, 255).astype(np.uint8)).save(packed, "JPEG", quality=quality)
+    return np.asarray(Image.open(packed))
+
+
+@pytest.mark.parametrize("sigma", [15, 25])
+@pytest.mark.parametrize("clean", [data.camera()[:256, :256], data.coffee()[:256, 100:356]])
+def test_jpeg_that_rounds_much_is_known(clean, sigma):
+    channel_axis = -1 if clean.ndim == 3 else None
+    noisy = np.clip(clean + sigma * noise_like(clean), 0, 255).astype(np.uint8)
+    assert _was_coarse_jpeg(as_jpeg(noisy, 75), channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 97), channel_axis)
+    assert not _was_coarse_jpeg(noisy, channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 75)[:15], channel_axis)
+    assert not _was_coarse_jpeg(as_jpeg(noisy, 75).astype(float), channel_axis)
+
+
+def test_jpeg_is_denoised_as_with_the_best_level():
+    clean = data.camera()[100:228, 180:308].astype(np.float64)
+    noisy = as_jpeg(clean + 15 * noise_like(clean), 75)
+    error = np.std(sedil.denoise(noisy) - clean)
+    assert error < 1.035 * min(
+        np.std(sedil.denoise(noisy, sigma) - clean) for sigma in (13, 15, 17)
+    )  # 0.3 dB
 
 
 def test_clipped_parts_are_left_out():
@@ -151,12 +178,12 @@ IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
         (lambda: sedil.measure_noise(IMAGE[:3]), r"shape \(3, 12\) cannot be estimated: give sigma"),
         (
             lambda: sedil.measure_noise(IMAGE, kind="pink"),
-            "kind must be one of 'white', 'correlated', got 'pink'",
+            "kind must be one of 'white', 'correlated', 'poisson-gaussian', got 'pink'",
         ),
         (lambda: sedil.measure_noise(IMAGE[0], kind="correlated"), "is known of pictures, got 1 axes"),
         (
             lambda: sedil.denoise(IMAGE, noise="pink"),
-            "noise must be one of 'white', 'correlated', 'auto', 'poisson",
+            "noise must be one of 'white', 'correlated', 'poisson-gaussian', 'auto', got 'pink'",
         ),
         (lambda: sedil.denoise(IMAGE, 2, noise="correlated"), "sigma is for white noise: leave it out"),
         (
@@ -168,6 +195,57 @@ IMAGE = np.add.outer(np.arange(16.0), np.arange(12.0))
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def counts_of(light, photons_a_unit, seed=0):
+    return np.random.default_rng(seed).poisson(light * photons_a_unit) / photons_a_unit
+
+
+def test_photons_are_told_from_white_noise():
+    light = data.camera().astype(np.float64)[100:356, 100:356]
+    counts = counts_of(light, 0.3)
+    found = sedil.measure_noise(counts)
+    assert found.kind == "poisson-gaussian"
+    assert found.gain[0] == pytest.approx(1 / 0.3, rel=0.15)
+    assert found.sigma[0] == pytest.approx(np.sqrt(light.mean() / 0.3), rel=0.3)
+    assert np.all(np.diff(found.levels) > 0)
+    part = np.s_[64:192, 64:192]
+    clean = sedil.denoise(counts[part], noise=found)
+    as_white = sedil.denoise(counts[part], noise="white")
+    assert np.std(clean - light[part]) < 0.9 * np.std(as_white - light[part])
+    assert_array_equal(sedil.denoise(counts), sedil.denoise(counts, noise=found))  # by itself
+
+
+def test_photons_above_a_black_level_are_found():
+    light = data.camera().astype(np.float64)[100:356, 100:356]
+    counts = 500 + counts_of(light, 0.3)
+    found = sedil.measure_noise(counts)
+    assert found.kind == "poisson-gaussian"
+    assert found.offset[0] == pytest.approx(500, abs=25)
+    clean = sedil.denoise(counts, noise=found)
+    assert np.std(clean - 500 - light) < 0.55 * np.std(counts - 500 - light)
+
+
+@pytest.mark.parametrize("sigma", [0, 2, 5, 10, 25, 50])
+def test_texture_is_not_smoothed_by_default(sigma):
+    """It may look like noise that was smoothed, which is looked for where it is asked for."""
+    clean = data.grass()[:192, :192].astype(np.float64)
+    noisy = clean + sigma * noise_like(clean)
+    given = sedil.denoise(noisy, sigma) if sigma else noisy
+    assert np.std(sedil.denoise(noisy) - clean) < 1.02 * np.std(given - clean) + 2.5
+
+
+def test_a_picture_in_black_and_white_is_denoised_by_default(rng):
+    image = np.where(rng.random((64, 64)) > 0.5, 255, 0)
+    assert_array_equal(sedil.denoise(image), sedil.denoise(image, sedil.estimate_noise(image)))
+
+
+def test_an_empty_channel_does_not_hide_the_others(photo):
+    noisy = photo + smooth_noise(photo, 8)
+    noisy[..., 1] = 90
+    found = sedil.measure_noise(noisy, -1)
+    assert found.sigma[1] == 0 < min(found.sigma[0], found.sigma[2])
+    assert_allclose(found.brightness[:, 1], 90)
 
 
 def test_an_image_that_is_all_clipped_is_refused(rng):

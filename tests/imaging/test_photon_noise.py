@@ -33,6 +33,26 @@ def test_photons_are_denoised_better_than_as_white_noise(peak):
     assert abs(clean.mean() / light.mean() - 1) < 0.05
 
 
+@pytest.mark.parametrize("shape", [(4000,), (64, 64), (20, 20, 20), (64, 64, 3)])
+@pytest.mark.parametrize(("photons", "read_noise"), [(0.5, 0.0), (1.5, 0.0), (0.0, 0.3), (40.0, 0.0)])
+def test_noise_of_roots_is_known_where_photons_are_few(photons, read_noise, shape):
+    rng = np.random.default_rng(0)
+    noise = PhotonNoise(2.0, 2.0 * read_noise, 50.0)
+    seen = 50 + 2 * (rng.poisson(photons, shape) + read_noise * rng.standard_normal(shape))
+    levels = noise.levels(seen, -1 if shape[-1] == 3 else None)
+    assert levels.level == pytest.approx(noise.even(seen).std(), rel=0.08)
+    assert (levels.places is None) == (photons == 40)
+
+
+def test_few_photons_are_denoised_better_with_the_noise_of_their_roots():
+    light = data.camera()[100:228, 180:308] / 255 * 2
+    counts = np.random.default_rng(0).poisson(light).astype(np.float32)
+    noise = PhotonNoise(1.0)
+    plain = noise.restored(sedil.denoise(noise.even(counts), 1.0))
+    clean = sedil.denoise(counts, noise="poisson-gaussian", gain=1)
+    assert np.std(clean - light) < 0.97 * np.std(plain - light)
+
+
 def test_gain_read_noise_and_offset_are_found():
     rng = np.random.default_rng(0)
     light = data.camera().astype(np.float64)

@@ -34,10 +34,12 @@ class DenoiseCommand(TyperCommand):
         return ["[OPTIONS]", "IN...", "OUT"]
 
 
+_DRAWN = (".png", ".svg", ".pdf")
+
 EXAMPLES = examples(
     "sedil denoise noisy.png clean.png --compare both.png",
     "sedil denoise a.png b.tif c.jpg clean/",
-    "sedil denoise photos/ clean/ --sigma 20",
+    "sedil denoise photos/ clean/ --method quick",
     "sedil denoise head.nii.gz clean.nii.gz --sigma 20",
     "sedil denoise clip.tif clean.tif --time-axis 0",
     "sedil denoise cells.tif clean.tif --noise poisson-gaussian --gain 2.1",
@@ -73,8 +75,9 @@ def denoise(
     noise: Annotated[
         NoiseKind | None,
         typer.Option(
-            help="Default: white, one level for all. white: a level for each. correlated: as cameras "
-            "and JPEG leave it. auto: one of these two, as it looks. poisson-gaussian: counts of photons."
+            help="white: a level for each channel. poisson-gaussian: counts of photons. correlated: as "
+            "cameras and JPEG leave it. Default: one of the first two, as it looks, and of a camera's shot "
+            "at ISO 1600 or more one of the three. auto: one of the three for any picture."
         ),
     ] = None,
     gain: Annotated[
@@ -110,6 +113,13 @@ def denoise(
             "for several a folder, not OUT."
         ),
     ] = None,
+    noise_plot: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where a picture goes that shows the estimated noise over brightness (.png, .svg or .pdf); "
+            "for one picture."
+        ),
+    ] = None,
     scheduler: Scheduler = None,
     threads: Threads = None,
     force: Force = False,
@@ -132,46 +142,50 @@ def denoise(
     *images, output = paths
     if not images:
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
-    from sedil.checks import require_positive
     from sedil.file_jobs.chunk_runs import ChunkSettings
-    from sedil.file_jobs.denoise_files import DenoiseSettings, read_levels
+    from sedil.file_jobs.denoise_files import DenoiseSettings, given_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.imaging.denoise import check_noise
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
-        if sigma is not None:
-            require_positive(sigma, "sigma")
-        if sigma is not None and sigma_map is not None:
-            raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
-        check_noise(sigma, noise, gain, read_noise, offset)
-        level = sigma if sigma_map is None else read_levels(sigma_map)
+        level = given_levels(sigma, sigma_map)
+        check_noise(level, noise, gain, read_noise, offset)
         loaded = None if dictionary is None else as_dictionary(dictionary)
         settings = DenoiseSettings(
             level, loaded, method, stride, time_axis, noise, gain, read_noise, offset, threads
         )
         if is_worked_on_in_blocks([*images, output], scheduler):
             require_one_in_blocks(images, compare)
-            if sigma_map is not None or noise is not None:
-                raise ValueError("--sigma-map and --noise are for files that are read as a whole.")
+            if sigma_map is not None or noise is not None or noise_plot is not None:
+                raise ValueError(
+                    "--sigma-map, --noise and --noise-plot are for files that are read as a whole."
+                )
             settings_of_blocks = ChunkSettings(sigma, loaded, method, stride, time_axis)
             restore_in_blocks(images[0], output, settings_of_blocks, None, scheduler, threads, force)
         elif len(images) == 1 and not images[0].is_dir():
-            _denoise_one(plan_one(images[0], output, compare, force), settings)
+            _denoise_one(plan_one(images[0], output, compare, force), settings, noise_plot, force)
+        elif noise_plot is not None:
+            raise ValueError("--noise-plot is for one picture: leave it out.")
         else:
             _denoise_several(plan_several(images, output, compare, force), output, settings)
 
 
-def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
+def _denoise_one(job: FileJob, settings: DenoiseSettings, noise_plot: Path | None, force: bool) -> None:
     from sedil.dictionary import format_shape
     from sedil.file_jobs.denoise_files import denoise_file, find_noise, notes_on
     from sedil.file_jobs.opened_file import open_file
 
+    if noise_plot is not None:
+        _require_plot(noise_plot, settings, job, force)
     opened = open_file(job)
     noise = find_noise(opened.content, settings)
     _tell_notes([*opened.notes, *notes_on(opened.content, settings)])
     if noise is not None:
         console.print(f"estimated noise: {_in_words(noise)}")
+    if noise_plot is not None and noise is not None:
+        _draw(noise, noise_plot)
+        console.print(f"noise drawn  {noise_plot}")
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -180,6 +194,35 @@ def _denoise_one(job: FileJob, settings: DenoiseSettings) -> None:
     console.print(f"saved        {job.target}")
     if job.comparison is not None:
         console.print(f"compared     {job.comparison}")
+
+
+def _require_plot(path: Path, settings: DenoiseSettings, job: FileJob, force: bool) -> None:
+    """Refuse what cannot be drawn, or written, before the work."""
+    from sedil.files import require_free, require_writable
+
+    given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
+    if any(each is not None for each in given):
+        raise ValueError(
+            "--noise-plot shows noise of which nothing is given: leave out the one or the other."
+        )
+    if path.suffix.lower() not in _DRAWN:
+        raise ValueError(f"--noise-plot writes {', '.join(_DRAWN)} files, got {path}.")
+    if path in (job.source, *job.outputs):
+        raise ValueError(f"{path} is another file of this run: give --noise-plot another name.")
+    require_free([path], force)
+    require_writable(path)
+
+
+def _draw(noise: NoiseEstimate, path: Path) -> None:
+    from matplotlib.figure import Figure
+
+    from sedil.files import replacing
+    from sedil.plots import plot_noise
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    plot_noise(noise, ax=figure.add_subplot())
+    with replacing(path) as stream:
+        figure.savefig(stream, format=path.suffix.lower()[1:], dpi=150)
 
 
 def _denoise_several(jobs: Sequence[FileJob], output: Path, settings: DenoiseSettings) -> None:
@@ -236,8 +279,11 @@ def _in_words(noise: NoiseEstimate) -> str:
     if noise.uncertainty:
         words += f" ± {100 * min(noise.uncertainty, 1):.0f} %"
     if noise.kind == "correlated":
-        words += f", correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
-    return words
+        return f"{words}, correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
+    if noise.kind == "poisson-gaussian":
+        gain, read = (sum(each) / len(each) for each in (noise.gain, noise.read_noise))
+        return f"{words} on average, of photons (gain {_number(gain)}, read noise {_number(read)})"
+    return f"{words}, white"
 
 
 def _given_in_words(settings: DenoiseSettings) -> str:

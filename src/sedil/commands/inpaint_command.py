@@ -40,6 +40,16 @@ def inpaint(
         InpaintingMethod | None,
         typer.Option(help="groups, the default: the best picture. quick: the default with a dictionary."),
     ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(
+            help="Noise of the known pixels, in the units of the picture: it is not carried on into the "
+            "missing ones; default none."
+        ),
+    ] = None,
+    sigma_map: Annotated[
+        Path | None, typer.Option(help="A picture, volume or array with the noise of each pixel.")
+    ] = None,
     compare: Annotated[
         Path | None, typer.Option(help="Where a picture with before and after side by side goes.")
     ] = None,
@@ -54,13 +64,17 @@ def inpaint(
     """
     from sedil.dictionary import format_shape
     from sedil.file_jobs.chunk_runs import ChunkSettings
+    from sedil.file_jobs.denoise_files import given_levels
     from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_masked
     from sedil.pretrained import as_dictionary
 
     with clear_errors():
+        level = given_levels(sigma, sigma_map)
         loaded = None if dictionary is None else as_dictionary(dictionary)
         if is_worked_on_in_blocks([image, mask, output], scheduler):
             require_one_in_blocks([image], compare)
+            if level is not None:
+                raise ValueError("--sigma and --sigma-map are for files that are read as a whole.")
             settings = ChunkSettings(dictionary=loaded, method=method)
             restore_in_blocks(image, output, settings, mask, scheduler, threads, force)
             return
@@ -70,7 +84,7 @@ def inpaint(
         console.print(f"missing      {masked.mask.mean():.1%} of the pixels")
         began = time.perf_counter()
         with bar("inpainting") as report:
-            inpaint_file(masked, loaded, method, threads, report)
+            inpaint_file(masked, loaded, method, 0.0 if level is None else level, threads, report)
         seconds = time.perf_counter() - began
         console.print(f"inpainted    {format_shape(masked.opened.content.pixels.shape)} in {seconds:.1f} s")
         job = masked.opened.job

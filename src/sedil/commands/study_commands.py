@@ -274,13 +274,16 @@ def colour(
 )
 def realnoise(
     data: Annotated[
-        Path | None, data_option("Folder with images/realnoise/cc15 and the five test images.")
+        Path | None,
+        data_option("Folder with images/realnoise/cc15, images/colour/kodak24 and the five test images."),
     ] = None,
     output: Output = _FOLDER,
     quick: Annotated[bool, quick_option("One photograph, one image, one level of light: a minute.")] = False,
     threads: Threads = None,
 ) -> None:
-    """Denoise photographs of cameras without being told their noise, and counts of photons, beside BM3D.
+    """Denoise photographs of cameras without being told their noise, channels with other noise, and counts.
+
+    Beside BM3D and CBM3D, if the package bm3d is installed.
 
     A run that was interrupted goes on where it stopped.
     """

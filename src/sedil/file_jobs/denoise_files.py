@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sedil.checks import require_positive
 from sedil.choices import DenoisingMethod, NoiseKind
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import EXPECTED, ImageFileError
 from sedil.file_jobs.job_planning import FileJob
 from sedil.file_jobs.opened_file import OpenedFile, open_file, write_results
+from sedil.image_files.camera_facts import is_shot_in_little_light
 from sedil.image_files.picture_files import Picture, picture_shape, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume, volume_shape
 from sedil.imaging.denoise import denoise
-from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, white_noise
-from sedil.imaging.noise import estimate_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, usual_noise
 from sedil.progress import Progress, Report
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -52,12 +53,16 @@ class Outcome(NamedTuple):
 
 
 def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEstimate | None:
-    """An estimate where the noise is not given: of level 0 where what is found is but rounding."""
-    if settings.sigma is not None or settings.noise == "poisson-gaussian":
+    """An estimate where the noise is not given: of level 0 where what is found is but rounding.
+
+    By default of any kind for shots of a camera in little light, and of the usual kinds for others.
+    """
+    given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
+    if any(each is not None for each in given):
         return None
     pixels, axis = content.pixels, content.channel_axis
-    if settings.noise is None:
-        found = white_noise(estimate_noise(pixels, axis))
+    if settings.noise is None and not is_shot_in_little_light(content):
+        found = usual_noise(pixels, axis)
     else:
         found = measure_noise(pixels, axis, None if settings.noise == "auto" else settings.noise)
     rounding = np.finfo(np.float32).eps * np.ptp(pixels.astype(np.float64))
@@ -73,15 +78,14 @@ def denoise_file(
     """
     clean = opened.content.pixels
     if found is None or max(found.sigma) > 0:
-        plain = found.sigma[0] if found is not None and settings.noise is None else None
         clean = denoise(
             clean,
-            settings.sigma if plain is None else plain,
+            settings.sigma,
             settings.dictionary,
             method=settings.method,
             stride=settings.stride,
             time_axis=settings.time_axis,
-            noise=settings.noise if found is None or plain is not None else found,
+            noise=settings.noise if found is None else found,
             gain=settings.gain,
             read_noise=settings.read_noise,
             offset=settings.offset,
@@ -98,12 +102,23 @@ def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str,
     n_axes = content.pixels.ndim - (content.channel_axis is not None)
     if settings.sigma is not None or settings.noise is not None or n_axes != 2:
         return ()
-    if measure_noise(content.pixels, content.channel_axis).kind == "white":
+    if is_shot_in_little_light(content):
         return ()
-    return ("the noise looks correlated, as a camera or JPEG leaves it: try --noise auto",)
+    if measure_noise(content.pixels, content.channel_axis).kind != "correlated":
+        return ()
+    return ("this is fine texture, or noise that a camera or JPEG has smoothed: if so, try --noise auto",)
 
 
-def read_levels(path: Path) -> np.ndarray:
+def given_levels(sigma: float | None, sigma_map: Path | None) -> float | np.ndarray | None:
+    """What the caller of a command says of the level of the noise: nothing, a number, or a map in a file."""
+    if sigma is not None:
+        require_positive(sigma, "sigma")
+        if sigma_map is not None:
+            raise ValueError("--sigma and --sigma-map exclude each other: give one of them.")
+    return sigma if sigma_map is None else _read_levels(sigma_map)
+
+
+def _read_levels(path: Path) -> np.ndarray:
     """A map of the level of noise from a picture or volume, in the units that its numbers have."""
     content = read_volume(path) if is_volume(path) else read_picture(path)
     return content.pixels

@@ -72,6 +72,7 @@ def inpaint_file(
     masked: MaskedFile,
     dictionary: SeparableDictionary | None,
     method: InpaintingMethod | None,
+    sigma: float | np.ndarray,
     threads: int | None,
     report: Report,
 ) -> None:
@@ -82,6 +83,7 @@ def inpaint_file(
         masked.mask,
         dictionary,
         method=method,
+        sigma=sigma,
         channel_axis=content.channel_axis,
         threads=threads,
         progress=report,

@@ -10,11 +10,10 @@ from array_api_compat import is_dask_array
 
 from sedil import checks
 from sedil.arrays import AnyArray, Array, value_range
-from sedil.choices import CodingMethod, DenoisingMethod, EstimatedNoise, NoiseKind, Precision
+from sedil.choices import CodingMethod, DenoisingMethod, NoiseKind, Precision
 from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
-from sedil.imaging.noise import estimate_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, usual_noise
 from sedil.imaging.noise_levels import (
     NoiseLevels,
     Sigma,
@@ -26,7 +25,7 @@ from sedil.imaging.noise_levels import (
 )
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
-from sedil.imaging.photon_noise import plan_photon_noise
+from sedil.imaging.photon_noise import PhotonNoise, found_photons, plan_photon_noise
 from sedil.imaging.pixels import Units, copied, without_channels
 from sedil.imaging.weak_noise import WEAKEST, is_weak_for_groups, weakness
 from sedil.pretrained import DictionaryLike, as_dictionary
@@ -75,7 +74,8 @@ def denoise(
     sigma : float or array, optional
         Standard deviation of the noise in the units of the image: of all pixels, of each channel, or a map,
         any array that broadcasts to the image, without its channels too; a map may hold 0, where pixels are
-        left alone. Default: `sedil.estimate_noise`. Of a Dask array one number.
+        left alone. Default: of a picture, what its flat parts tell (`sedil.measure_noise`); of others, and of
+        a Dask array, which has one number, `sedil.estimate_noise`.
     dictionary : SeparableDictionary, or the path of a file, or the name of a shipped one, optional
         Of the quick method: what patches are coded over. Default for two axes: the shipped separable ones of
         8x8, 12x12 and, at twice the stride, 16x16 patches, and the ODCT of 16x16 patches, which knows more
@@ -102,16 +102,17 @@ def denoise(
     time_axis : int, optional
         Of "groups": the axis of a clip along which its frames lie, counted without channels. Its patches are
         then wide and short, and are sought through time.
-    noise : {"white", "correlated", "auto", "poisson-gaussian"} or NoiseEstimate, optional
+    noise : {"white", "correlated", "poisson-gaussian", "auto"} or NoiseEstimate, optional
         What the noise is (docs/noise.md). "white": independent in all pixels, its level found in flat parts,
         for each channel. "correlated": of a picture whose noise a camera or JPEG has smoothed, so that it is
-        strong only in what is coarse; its level is found by channel and brightness. "auto": that of these two
-        which `sedil.measure_noise` finds; what it returns may be given too. "poisson-gaussian": counts of
-        photons. Default: white noise of the level `sigma`.
+        strong only in what is coarse; its level is found by channel and brightness. "poisson-gaussian":
+        counts of photons. "auto", for pictures that are known to be noisy: that of the three which
+        `sedil.measure_noise` finds; what it returns may be given too. Default: white noise, of the level
+        `sigma` if that is given, or noise of photons where a picture clearly shows it.
     gain, read_noise, offset : float, optional
         Of "poisson-gaussian": a pixel of n photons is ``offset + gain * n``, with noise of level `read_noise`
-        besides that of the photons, all in the units of the image. Default: offset 0, and what is not given
-        of the others is found in the image; without read noise if a gain is given.
+        besides that of the photons, all in the units of the image. Default: what is not given is found in the
+        image; if a gain is given, offset and read noise are 0.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
@@ -173,17 +174,18 @@ def denoise(
     pixels = units.pixels(image, dtype)
     checks.require_finite(pixels, "image")
     _check_shape(without_channels(image.shape, channel_axis), method, channel_axis, time_axis)
-    photons = None
     given = None if sigma is None else as_sigma(sigma, image.shape, channel_axis)
-    if noise == "poisson-gaussian":
-        if units.spread == 0:
-            return copied(image)
-        photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
-        pixels, levels = photons.even(pixels), NoiseLevels(1.0)
-    elif given is not None:
+    if given is None and units.spread == 0:
+        return copied(image)
+    photons, levels = None, NoiseLevels(1.0)
+    if given is not None:
         levels = in_pixels(given, units, channel_axis)
+    elif noise == "poisson-gaussian":
+        photons = plan_photon_noise(pixels, units, channel_axis, gain, read_noise, offset)
     else:
-        levels = _estimated(image, pixels, units, channel_axis, noise)
+        levels, photons = _measured(image, pixels, units, channel_axis, noise)
+    if photons is not None:
+        pixels, levels = photons.even(pixels), photons.levels(pixels, channel_axis)
     channels = levels.split(pixels, channel_axis)
     level, places = levels.level, levels.places_like(channels[0])
     spread = value_range(pixels)
@@ -243,21 +245,26 @@ def check_noise(
         checks.require_finite_number(offset, "offset")
 
 
-def _estimated(
+def _measured(
     image: Array,
     pixels: Array,
     units: Units,
     channel_axis: int | None,
     noise: NoiseKind | NoiseEstimate | None,
-) -> NoiseLevels:
-    """Noise that nobody gave the level of: one level, an estimate that is given, or one of the kind named."""
+) -> tuple[NoiseLevels, PhotonNoise | None]:
+    """Noise that nobody gave the level of: that of a given estimate, or of one that is made now."""
     if noise is None:
-        return NoiseLevels(estimate_noise(pixels, channel_axis))
-    if not isinstance(noise, NoiseEstimate):
-        # "auto" is no kind of its own: the noise is taken as it looks
-        kinds: dict[NoiseKind, EstimatedNoise] = {"white": "white", "correlated": "correlated"}
-        noise = measure_noise(image, channel_axis, kinds.get(noise))
-    return estimated_levels(noise, pixels, units, channel_axis)
+        found = usual_noise(image, channel_axis)
+    elif isinstance(noise, NoiseEstimate):
+        found = noise
+    else:
+        found = measure_noise(image, channel_axis, None if noise == "auto" else noise)
+    n_channels = 1 if channel_axis is None else image.shape[channel_axis]
+    if len(found.sigma) != n_channels:
+        raise ValueError(f"noise was measured in {len(found.sigma)} channels, the image has {n_channels}.")
+    if found.kind == "poisson-gaussian":
+        return NoiseLevels(1.0), found_photons(found, units)
+    return estimated_levels(found, pixels, units, channel_axis), None
 
 
 def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:

@@ -72,7 +72,7 @@ def inpaint(
         Standard deviation of the noise of the known pixels, in the units of the image: noise of that level
         is not carried on into the missing ones. The known ones keep theirs. One number, one for each channel,
         or a map that broadcasts to the image, also without its channels; "quick" goes by the mean of these.
-        Not for "whole".
+        Not of "whole", as are `passes` and `stride`.
     channel_axis : int, optional
         Axis of the colour channels. If all of them miss the same pixels, three channels are filled as
         luminance and two chrominances.
@@ -161,6 +161,7 @@ def inpaint(
     method = _chosen_method(method, dictionary, dictionaries, shape)
     checks.require_time_axis(time_axis, method, shape)
     if method == "whole":
+        _require_whole(sigma, passes, stride)
         filled = _fill_wholes(parts, dictionaries[0], threads)
     else:
         groups = None
@@ -235,6 +236,17 @@ def _require_known(masks: Sequence[Array]) -> None:
         if bool(array_namespace(mask).all(mask)):
             which = "Every pixel" if len(masks) == 1 else f"Every pixel of channel {number}"
             raise ValueError(f"{which} is missing: there is nothing to fill it from.")
+
+
+def _require_whole(sigma: float | np.ndarray, passes: int | None, stride: int | None) -> None:
+    """An image that is one patch has neither passes nor strides, and no level of noise."""
+    given = {"sigma": bool(np.any(sigma)), "passes": passes is not None, "stride": stride is not None}
+    for name, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f'{name} is not for method="whole", which codes the image as one patch: leave it out, or '
+                f'use method="quick".'
+            )
 
 
 def _fill_wholes(parts: _Parts, dictionary: SeparableDictionary, threads: int | None) -> list[Array]:

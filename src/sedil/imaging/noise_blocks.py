@@ -18,6 +18,8 @@ SHORTEST = 4  # axis that can be measured along
 _MOST_BLOCKS = 40_000
 _BLOCKS_PER_BIN, _MOST_BINS = 400, 12
 _FINE = 0.7  # frequencies from here on, by their mean over the axes from 0 to 1, hold the least of the scene
+_FINE_OF_JPEG = 0.4
+_JPEG_SIDE, _MORE_ZEROS, _LARGE_STEP = 8, 0.15, 15
 _CLIPPED = 1e-3  # share of pixels at an end of the range from which on they are taken for clipped
 _FLAT, _FEWEST = 0.03, 40  # share of all blocks that is taken for flat, and their least number
 _FLAT_IN_BIN = 0.08
@@ -60,8 +62,11 @@ class Bin(NamedTuple):
     spectrum: np.ndarray
 
 
-def read_blocks(channels: np.ndarray) -> Blocks:
-    """Blocks of an image (channels, *shape), but for those without noise to show: saturated or even ones."""
+def read_blocks(channels: np.ndarray, counts: bool = False) -> Blocks:
+    """Blocks of an image (channels, *shape), but for those without noise to show: saturated or even ones.
+
+    The lowest of `counts` is no end where they were clipped: a pixel without a photon is as good as any.
+    """
     shape = channels.shape[1:]
     block = tuple(min(_SIDES[len(shape)], side) for side in shape)
     step = max(ceil((prod(shape) / _MOST_BLOCKS) ** (1 / len(shape))), 1 + (len(shape) < 3))
@@ -70,7 +75,7 @@ def read_blocks(channels: np.ndarray) -> Blocks:
     windows = np.lib.stride_tricks.sliding_window_view(channels, block, axis=axes)[every]
     usable = np.ones(windows.shape[1 : 1 + len(shape)], bool)
     for low, high, own in zip(*_ends(channels), windows, strict=True):
-        usable &= ~np.any((own <= low) | (own >= high), axis=axes)
+        usable &= ~np.any((own <= (-np.inf if counts else low)) | (own >= high), axis=axes)
     blocks = np.moveaxis(windows[:, usable], 0, -1)
     coefficients = dctn(blocks, axes=tuple(range(1, blocks.ndim - 1)), norm="ortho")
     coefficients = coefficients.reshape(len(blocks), prod(block), len(channels))
@@ -93,12 +98,39 @@ def _ends(channels: np.ndarray) -> tuple[list[float], list[float]]:
     return lows, highs
 
 
-def fine_noise(blocks: Blocks) -> tuple[np.ndarray, float]:
+def was_coarse_jpeg(picture: np.ndarray) -> bool:
+    """Whether a grey picture of bytes was stored as JPEG that rounds much: at quality 90 or less.
+
+    Fine cosines of its blocks are 0 more often than those of blocks elsewhere, and else large.
+    """
+    if min(picture.shape) < 2 * _JPEG_SIDE:
+        return False
+    own, elsewhere = (_fine_cosines(picture[start:, start:]) for start in (0, _JPEG_SIDE // 2))
+    if not own.size or not elsewhere.size:
+        return False
+    others = own[own >= 1]
+    steps_are_large = not len(others) or np.quantile(others, 0.3) > _LARGE_STEP
+    return bool(np.mean(own < 1) - np.mean(elsewhere < 1) > _MORE_ZEROS and steps_are_large)
+
+
+def _fine_cosines(picture: np.ndarray) -> np.ndarray:
+    """Sizes of those of blocks side by side; below 1 they may be what rounding of pixels made of 0."""
+    rows, columns = (length // _JPEG_SIDE for length in picture.shape)
+    blocks = picture[: rows * _JPEG_SIDE, : columns * _JPEG_SIDE].astype(np.float64)
+    blocks = blocks.reshape(rows, _JPEG_SIDE, columns, _JPEG_SIDE).swapaxes(1, 2)
+    blocks = blocks[(blocks.min(axis=(2, 3)) > 0) & (blocks.max(axis=(2, 3)) < 255)]  # others were clipped
+    fine = np.indices((_JPEG_SIDE, _JPEG_SIDE)).sum(axis=0) > _JPEG_SIDE
+    return np.abs(dctn(blocks, axes=(1, 2), norm="ortho")[:, fine])
+
+
+def fine_noise(blocks: Blocks, is_jpeg: bool = False) -> tuple[np.ndarray, float]:
     """Variance of the noise of each channel at fine frequencies, and the share by which it may be wrong.
 
-    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat.
+    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat. JPEG
+    rounds the finest frequencies most: there coarser ones are looked at too.
     """
-    fine, everywhere = blocks.frequency >= _FINE, np.arange(len(blocks.coefficients))
+    fine = blocks.frequency >= (_FINE_OF_JPEG if is_jpeg else _FINE)
+    everywhere = np.arange(len(blocks.coefficients))
     detail = _detail(blocks, ~fine)
     flat, more = (_flattest(detail, everywhere, share) for share in (_FLAT, 2 * _FLAT))
     found, beside = (_squares(blocks, each, fine) for each in (flat, more))

@@ -85,9 +85,6 @@ def estimated_levels(
 ) -> NoiseLevels:
     """The noise that was found in an image, for its pixels; if correlated, by the brightness around each."""
     sigma = np.ldexp(np.array(found.sigma), units.exponent)
-    n_channels = 1 if channel_axis is None else pixels.shape[channel_axis]
-    if len(sigma) != n_channels:
-        raise ValueError(f"noise was measured in {len(sigma)} channels, the image has {n_channels}.")
     if sigma.max() <= _ALIKE * sigma.min():
         sigma = np.full(len(sigma), np.sqrt(np.mean(sigma**2)))
     sigma = sigma.reshape(-1, *(1,) * (pixels.ndim - (channel_axis is not None)))
@@ -95,7 +92,7 @@ def estimated_levels(
         return NoiseLevels.of_map(sigma, 0)
     own = to_numpy(pixels).astype(np.float64)
     around = uniform_filter(own if channel_axis is None else own.mean(axis=channel_axis), _AROUND)
-    brightness = np.ldexp(found.brightness - units.offset, units.exponent)
+    brightness = np.ldexp(found.brightness.mean(axis=1) - units.offset, units.exponent)
     return NoiseLevels.of_map(sigma * np.interp(around, brightness, found.levels), 0)
 
 

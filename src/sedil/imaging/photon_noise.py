@@ -4,7 +4,8 @@ A pixel is ``offset + gain * n + e``: n photons, a Poisson number, and e, Gaussi
 The root of Anscombe (1948), as Starck, Murtagh and Bijaoui (1998) extend it to e, has noise of level 1
 wherever there are a few photons. What is clean in it is a mean of roots, not the root of a mean: the way back
 is the inverse of that mean as a function of the number of photons, tabulated here by summing the Poisson
-series, an idea of Makitalo and Foi (2011, 2013).
+series, an idea of Makitalo and Foi (2011, 2013). Roots of less than two photons or so have less noise: how
+much less, the same series tells.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ from typing import NamedTuple
 import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
+from scipy.ndimage import uniform_filter
 from scipy.stats import poisson
 
 from sedil.arrays import AnyArray, Array, to_numpy
-from sedil.imaging.measured_noise import measure_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
+from sedil.imaging.noise_levels import NoiseLevels
 from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
 _TABLE = 1500
 _MOST_GAIN = 16  # in the largest value of an image
 _FARTHEST_BELOW, _MOST_BELOW = 4, 0.01  # in levels of read noise; share of pixels that may be lower
+# Pixels over which the number of photons around one is the mean; the least noise of roots that groups get,
+# chosen on training images; and that from which on it is 1 for all.
+_AROUND, _LEAST_LEVEL, _NEARLY_EVEN = 121, 0.5, 0.97
 _NODES = 401  # of the normal density of the read noise
 
 
@@ -52,12 +58,21 @@ class PhotonNoise(NamedTuple):
 
     def restored(self, even: AnyArray) -> AnyArray:
         """Pixels again, from clean roots."""
-        photons, roots = _mean_roots(self._read)
+        photons, roots, _ = _roots(self._read)
         own = to_numpy(even).astype(np.float64)
         found = np.interp(own, roots, photons)
         beyond = np.square(own / 2) - 0.125 - self._read**2
         found = self.offset + self.gain * np.where(own > roots[-1], beyond, found)
         return array_namespace(even).asarray(found, dtype=even.dtype, device=device_of(even))
+
+    def levels(self, pixels: Array, channel_axis: int | None) -> NoiseLevels:
+        """Noise of the roots of pixels: 1, and less where the mean around a pixel has few photons."""
+        light = (to_numpy(pixels).astype(np.float64) - self.offset) / self.gain
+        light = light if channel_axis is None else light.mean(axis=channel_axis)
+        around = uniform_filter(light, max(round(_AROUND ** (1 / light.ndim)), 3))
+        photons, _, spreads = _roots(self._read)
+        levels = np.maximum(np.interp(around, photons, spreads), _LEAST_LEVEL)
+        return NoiseLevels(1.0) if levels.min() > _NEARLY_EVEN else NoiseLevels.of_map(levels, None)
 
 
 def plan_photon_noise(
@@ -71,14 +86,9 @@ def plan_photon_noise(
     """What a caller says of the photons, in the units of the image, for its pixels; the rest is estimated."""
     black = ldexp((offset or 0.0) - units.offset, units.exponent)
     if gain is None:
-        found = measure_noise(pixels - black, channel_axis, "white")
-        own_gain = float(np.mean(found.gain))
-        if own_gain == 0:
-            raise ValueError(
-                "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
-                'with brightness. Give gain, or noise="white".'
-            )
-        own_read = sqrt(np.mean(np.square(found.read_noise)))
+        found = found_photons(measure_noise(pixels - black, channel_axis, "poisson-gaussian"), Units())
+        own_gain, own_read = found.gain, found.read_noise
+        black += found.offset if offset is None else 0.0
     else:
         if gain > _MOST_GAIN * units.largest:
             raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
@@ -89,6 +99,19 @@ def plan_photon_noise(
     return PhotonNoise(own_gain, own_read, black)
 
 
+def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
+    """What was measured in an image, for its pixels."""
+    gain = float(np.mean(found.gain))
+    if gain == 0:
+        raise ValueError(
+            "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
+            'with brightness. Give gain, or noise="white".'
+        )
+    read_noise = sqrt(np.mean(np.square(found.read_noise)))
+    black = float(np.mean(found.offset)) - units.offset
+    return PhotonNoise(*(ldexp(each, units.exponent) for each in (gain, read_noise, black)))
+
+
 def _require_light(pixels: Array, lowest: float) -> None:
     """Refuse an image with many pixels that are darker than no photon can be."""
     if float(np.mean(to_numpy(pixels) < lowest)) > _MOST_BELOW:
@@ -96,12 +119,13 @@ def _require_light(pixels: Array, lowest: float) -> None:
 
 
 @lru_cache(maxsize=8)
-def _mean_roots(read: float) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of photons, and the mean root of what is measured of so many."""
+def _roots(read: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Numbers of photons; the mean root of what is measured of so many, and its standard deviation."""
     photons = np.linspace(0, np.sqrt(_MOST_PHOTONS), _TABLE) ** 2
     counts = np.arange(_MOST_PHOTONS + 12 * int(np.sqrt(_MOST_PHOTONS)))
     nodes = np.linspace(-8, 8, _NODES)
     density = np.exp(-(nodes**2) / 2)
-    measured = counts[:, None] + read * nodes
-    roots = 2 * np.sqrt(np.maximum(measured + 0.375 + read**2, 0)) @ (density / density.sum())
-    return photons, poisson.pmf(counts, photons[:, None]) @ roots
+    roots = 2 * np.sqrt(np.maximum(counts[:, None] + read * nodes + 0.375 + read**2, 0))
+    moments = np.stack([roots, roots**2]) @ (density / density.sum())
+    mean, square = moments @ poisson.pmf(counts, photons[:, None]).T
+    return photons, mean, np.sqrt(np.maximum(square - mean**2, 0))

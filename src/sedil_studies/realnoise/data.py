@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.image_files.picture_files import read_picture
+from sedil_studies.colour.data import COLOUR
 from sedil_studies.harness.data_folder import given_folder
 
+CHANNEL_LEVELS = (40, 20, 30)  # of red, green and blue
 PHOTOGRAPHS = "images/realnoise/cc15"
 _NOISY, _MEAN = "_real.png", "_mean.png"
 
@@ -26,7 +28,7 @@ class CameraPairs(NamedTuple):
 
 def read_pairs(folder: Path | None, n_images: int | None = None) -> CameraPairs:
     """Single shots as they are in their files, and their means as float64, the first ones or all."""
-    place = given_folder(folder, f"{PHOTOGRAPHS}, and the five test images") / PHOTOGRAPHS
+    place = given_folder(folder, f"{PHOTOGRAPHS}, {COLOUR} and the five test images") / PHOTOGRAPHS
     shots = sorted(place.glob(f"*{_NOISY}"))[:n_images]
     if not shots:
         raise FileNotFoundError(f"There is no photograph *{_NOISY} in {place}: give --data another folder.")
@@ -35,6 +37,14 @@ def read_pairs(folder: Path | None, n_images: int | None = None) -> CameraPairs:
     return CameraPairs(
         {name: read_picture(shot).pixels for name, shot in zip(names, shots, strict=True)}, clean
     )
+
+
+def uneven_channels(clean: np.ndarray, name: str, sigma: int, seed: int) -> np.ndarray:
+    """Noise of other levels in each channel, whatever `sigma` a method is told."""
+    noise = np.random.default_rng([seed, *name.encode(), *CHANNEL_LEVELS]).standard_normal(clean.shape)
+    noisy: np.ndarray = clean + np.array(CHANNEL_LEVELS) * noise
+    noisy.flags.writeable = False
+    return noisy
 
 
 def counted_photons(clean: np.ndarray, name: str, peak: int, seed: int) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 import sedil
@@ -10,7 +12,7 @@ from sedil_studies.harness.method import Denoiser, Method
 from sedil_studies.harness.sedil_denoisers import groups_in_words
 from sedil_studies.peers import block_matching
 from sedil_studies.peers.packages import BM3D, DenoiserMakers
-from sedil_studies.realnoise.data import photon_gain
+from sedil_studies.realnoise.data import CHANNEL_LEVELS, photon_gain
 
 
 def _blind(threads: int) -> Method[Denoiser]:
@@ -20,6 +22,23 @@ def _blind(threads: int) -> Method[Denoiser]:
 
     words = groups_in_words((32, 32, 3), channel_axis=-1)
     return Method.at_hand(f"{words}; noise auto, picture of 8 bits", denoise)
+
+
+def _as_it_is(threads: int) -> Method[Denoiser]:
+    return Method.at_hand("no method", lambda noisy, sigma: noisy.astype(np.float64))
+
+
+def _by_channel(threads: int) -> Method[Denoiser]:
+    def denoise(noisy: np.ndarray, sigma: float) -> np.ndarray:
+        return sedil.denoise(noisy, CHANNEL_LEVELS, channel_axis=-1, threads=threads)
+
+    words = groups_in_words((32, 32, 3), channel_axis=-1)
+    return Method.at_hand(f"{words}; sigma {CHANNEL_LEVELS}", denoise)
+
+
+def _one_level(threads: int) -> Method[Denoiser]:
+    denoise = partial(sedil.denoise, channel_axis=-1, threads=threads)
+    return Method.at_hand(f"{groups_in_words((32, 32, 3), channel_axis=-1)}; one sigma", denoise)
 
 
 def _cbm3d(threads: int) -> Method[Denoiser]:
@@ -46,6 +65,8 @@ def _bm3d_of_counts(threads: int) -> Method[Denoiser]:
     )
 
 
-PHOTOGRAPHS: DenoiserMakers = {"groups": _blind}
+PHOTOGRAPHS: DenoiserMakers = {"noisy": _as_it_is, "groups": _blind}
 PEERS: DenoiserMakers = {"cbm3d": _cbm3d}
+CHANNELS: DenoiserMakers = {"groups": _by_channel}
+ONE_LEVEL: DenoiserMakers = {"one level": _one_level, **PEERS}
 COUNTS: DenoiserMakers = {"bm3d": _bm3d_of_counts, "groups": _groups_of_counts}
