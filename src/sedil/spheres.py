@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple
 
 import numpy as np
 
-from sedil.arrays import AnyArray, Array, namespace
+from sedil.arrays import AnyArray, Array, namespace, summed
 
 
 def normalize(matrix: AnyArray) -> AnyArray:
@@ -97,8 +97,7 @@ def explain_violation(matrix: Array, tolerance: float = 1e-6) -> str | None:
 
 
 def _column_dots(left: AnyArray, right: Array) -> AnyArray:
-    xp = namespace(left)
-    return xp.sum(left * right, axis=0, keepdims=True)
+    return summed(left * right, axis=0, keepdims=True)
 
 
 def _column_norms(matrix: AnyArray) -> AnyArray:
