@@ -451,7 +451,7 @@ def test_noise_that_does_not_look_white_is_told():
     smooth = sum(white[y : y + 128, x : x + 128] for y in range(3) for x in range(3)) / 3
     for name, noise in (("white.png", white[:128, :128]), ("smooth.png", smooth)):
         Image.fromarray((120 + 8 * noise).clip(0, 255).astype(np.uint8)).save(name)
-    note = "note: this is fine texture, or noise that a camera or JPEG has smoothed: if so, try --noise auto"
+    note = "note: this may be noise that a camera or JPEG has smoothed, or fine texture"
     assert note in " ".join(denoise("smooth.png", "a.png").output.split())
     assert "note:" not in denoise("white.png", "b.png").output
     assert note in " ".join(denoise("smooth.png", "white.png", "both").output.split())
@@ -507,7 +507,7 @@ def test_the_noise_is_drawn(name, begin):
     ("arguments", "words"),
     [
         (["--noise-plot", "fit.txt"], "--noise-plot writes .png, .svg, .pdf files, got fit.txt"),
-        (["--noise-plot", "fit.png", "--sigma", "3"], "shows noise of which nothing is given"),
+        (["--noise-plot", "fit.png", "--sigma", "3"], "shows estimated noise: leave it out"),
         (["--noise-plot", "out.png"], "out.png is another file of this run"),
         (["--noise-plot", "fit.png", "--scheduler", "local"], "are for files that are read as a whole"),
     ],
@@ -526,3 +526,28 @@ def test_a_drawing_is_of_one_picture_and_replaces_none():
     there = denoise(PHOTOS[0], "out.png", "--noise-plot", "fit.png")
     assert "fit.png exists already" in " ".join(there.stderr.split())
     assert Path("fit.png").read_bytes() == b"mine"
+
+
+def test_a_picture_that_is_clipped_nearly_everywhere_is_denoised():
+    pixels = np.zeros((64, 64), np.uint8)
+    pixels[16:40, 16:40] = 255
+    Image.fromarray(pixels).save("clipped.png")
+    result = denoise("clipped.png", "out.png")
+    assert result.exit_code == 0, result.output
+
+
+def test_the_noise_is_not_drawn_over_the_picture():
+    Image.fromarray(np.random.default_rng(0).integers(0, 255, (40, 40), np.uint8)).save("noisy.png")
+    before = Path("noisy.png").read_bytes()
+    result = denoise("noisy.png", "out.png", "--noise-plot", str(Path("noisy.png").absolute()), "--force")
+    assert "is another file of this run" in " ".join(result.stderr.split())
+    assert Path("noisy.png").read_bytes() == before
+
+
+def test_where_there_is_no_noise_to_draw_the_work_is_done():
+    Image.fromarray(np.full((40, 40), 90, np.uint8)).save("flat.png")
+    result = denoise("flat.png", "clean.png", "--noise-plot", "fit.png")
+    assert result.exit_code == 0, result.output
+    assert "--noise-plot has nothing to draw" in " ".join(result.output.split())
+    assert Path("clean.png").exists()
+    assert not Path("fit.png").exists()

@@ -11,6 +11,7 @@ from skimage import data
 
 import sedil
 from sedil.imaging.measured_noise import _edge_level, _was_coarse_jpeg
+from sedil.imaging.noise_blocks import read_blocks
 from sedil.imaging.noise_levels import estimated_levels
 from sedil.imaging.pixels import Units
 
@@ -252,3 +253,13 @@ def test_an_image_that_is_all_clipped_is_refused(rng):
     image = np.where(rng.random((64, 64)) > 0.5, 255, 0)
     with pytest.raises(ValueError, match="Most pixels are clipped at the ends of the range: give sigma"):
         sedil.denoise(image, noise="auto")
+
+
+def test_values_whose_squares_are_beyond_all_numbers(rng):
+    image = 100 + 10 * rng.standard_normal((32, 32))
+    np.testing.assert_allclose(sedil.denoise(1e200 * image), 1e200 * sedil.denoise(image), rtol=1e-3)
+
+
+def test_many_channels_take_no_more_memory_than_few(rng):
+    channels = rng.standard_normal((30, 200, 200))
+    assert len(read_blocks(channels[:3]).coefficients) > 4000 >= len(read_blocks(channels).coefficients)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from skimage import data
 
 import sedil
-from sedil.imaging.photon_noise import PhotonNoise, plan_photon_noise
+from sedil.imaging.photon_noise import PhotonNoise, found_photons, plan_photon_noise
 from sedil.imaging.pixels import Units
 
 
@@ -127,3 +127,14 @@ def test_an_even_image_of_photons_stays_as_it_is():
 def test_a_gain_far_above_the_image_is_refused():
     with pytest.raises(ValueError, match=r"gain 1e\+300 is far above the values of the image"):
         sedil.denoise(IMAGE, noise="poisson-gaussian", gain=1e300)
+
+
+def test_a_channel_without_noise_tells_nothing_of_photons(rng):
+    light = np.tile(np.linspace(20, 200, 96), (96, 1))[..., None] * (1.0, 0.8)
+    counts = 2.0 * rng.poisson(light)
+    three = np.concatenate([counts, np.zeros((96, 96, 1))], axis=-1)
+    gains = [
+        found_photons(sedil.measure_noise(image, channel_axis=-1, kind="poisson-gaussian"), Units()).gain
+        for image in (counts, three)
+    ]
+    assert gains[1] == pytest.approx(gains[0], rel=0.05)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.dictionary import format_shape
-from sedil.file_jobs.denoise_files import DenoiseSettings, denoise_file, find_noise
+from sedil.file_jobs.denoise_files import DenoiseSettings, denoise_file, find_noise, noise_in_words
 from sedil.file_jobs.job_planning import plan_one
 from sedil.file_jobs.opened_file import open_file
 from sedil.image_files.volume_files import is_volume
@@ -41,9 +41,9 @@ def denoise_upload(
     noise = find_noise(opened.content, settings)
     after = denoise_file(opened, noise, settings, report)
     before = opened.content.pixels
-    level = settings.sigma if noise is None else noise.sigma[0]
+    level = f"sigma {settings.sigma:g}, given" if noise is None else f"{noise_in_words(noise)}, estimated"
     facts = [
-        ("noise", f"sigma {level:.3g}, {'given' if noise is None else 'estimated'}"),
+        ("noise", level),
         ("method", settings.method or "own dictionary"),
         ("time", f"{time.perf_counter() - began:.1f} s"),
         (source.name, f"{format_shape(before.shape)}, {before.dtype}"),

@@ -30,7 +30,7 @@ def serve(host: str, port: int | None, open_browser: bool) -> None:
     if find_spec("gradio") is None:
         raise MissingPackageError(NOT_INSTALLED)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # Gradio reads these when it is loaded
-    with TemporaryDirectory(prefix="sedil-app-") as folder:
+    with TemporaryDirectory(prefix="sedil-app-", ignore_cleanup_errors=True) as folder:
         os.environ["GRADIO_TEMP_DIR"] = folder
         from sedil.app.page import build_page, look
 

@@ -49,10 +49,7 @@ def shape_and_channels(image: Any, channel_axis: int | None) -> tuple[tuple[int,
 def require_known_chunks(array: Any, name: str) -> None:
     """Refuse chunks whose sizes are found only when they are computed."""
     if any(isnan(length) for sizes in array.chunks for length in sizes):
-        raise ValueError(
-            f"{name} has chunks of unknown size, so that no halo can be planned: call "
-            f"{name}.compute_chunk_sizes() first."
-        )
+        raise ValueError(f"{name} has chunks of unknown size: call {name}.compute_chunk_sizes() first.")
 
 
 def without_empty_chunks(array: Any) -> Any:

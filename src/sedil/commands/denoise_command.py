@@ -17,7 +17,7 @@ from sedil.commands.block_work import (
     require_one_in_blocks,
     restore_in_blocks,
 )
-from sedil.commands.common import Dictionary, Failures, Force, Threads, examples
+from sedil.commands.common import Dictionary, Failures, Force, Threads, examples, is_among
 from sedil.terminal import bar, clear_errors, console, counted
 
 if TYPE_CHECKING:
@@ -85,10 +85,14 @@ def denoise(
         typer.Option(help="Of poisson-gaussian: what a photon adds to a pixel; default estimated."),
     ] = None,
     read_noise: Annotated[
-        float | None, typer.Option(help="Of poisson-gaussian: noise besides that of the photons.")
+        float | None,
+        typer.Option(
+            help="Of poisson-gaussian: noise besides that of the photons; default estimated, with --gain 0."
+        ),
     ] = None,
     offset: Annotated[
-        float | None, typer.Option(help="Of poisson-gaussian: a pixel without light; default 0.")
+        float | None,
+        typer.Option(help="Of poisson-gaussian: a pixel without light; default estimated, with --gain 0."),
     ] = None,
     dictionary: Dictionary = None,
     method: Annotated[
@@ -173,7 +177,7 @@ def denoise(
 
 def _denoise_one(job: FileJob, settings: DenoiseSettings, noise_plot: Path | None, force: bool) -> None:
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.denoise_files import denoise_file, find_noise, notes_on
+    from sedil.file_jobs.denoise_files import denoise_file, find_noise, noise_in_words, notes_on
     from sedil.file_jobs.opened_file import open_file
 
     if noise_plot is not None:
@@ -182,10 +186,13 @@ def _denoise_one(job: FileJob, settings: DenoiseSettings, noise_plot: Path | Non
     noise = find_noise(opened.content, settings)
     _tell_notes([*opened.notes, *notes_on(opened.content, settings)])
     if noise is not None:
-        console.print(f"estimated noise: {_in_words(noise)}")
+        console.print(f"estimated noise: {noise_in_words(noise)}")
     if noise_plot is not None and noise is not None:
-        _draw(noise, noise_plot)
-        console.print(f"noise drawn  {noise_plot}")
+        if len(noise.brightness):
+            _draw(noise, noise_plot)
+            console.print(f"noise drawn  {noise_plot}")
+        else:
+            _tell_notes(["no flat parts show noise by brightness: --noise-plot has nothing to draw"])
     began = time.perf_counter()
     with bar("denoising") as report:
         denoise_file(opened, noise, settings, report)
@@ -203,11 +210,11 @@ def _require_plot(path: Path, settings: DenoiseSettings, job: FileJob, force: bo
     given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
     if any(each is not None for each in given):
         raise ValueError(
-            "--noise-plot shows noise of which nothing is given: leave out the one or the other."
+            "--noise-plot shows estimated noise: leave it out, or what says how strong the noise is."
         )
     if path.suffix.lower() not in _DRAWN:
         raise ValueError(f"--noise-plot writes {', '.join(_DRAWN)} files, got {path}.")
-    if path in (job.source, *job.outputs):
+    if path in job.outputs or is_among(path, (job.source, *job.outputs)):
         raise ValueError(f"{path} is another file of this run: give --noise-plot another name.")
     require_free([path], force)
     require_writable(path)
@@ -254,12 +261,14 @@ def _tell_outcome(
     outcome: Outcome, name: str, width: int, settings: DenoiseSettings, failures: Failures
 ) -> None:
     """One line a file: its name, its noise and the time, or why it failed."""
+    from sedil.file_jobs.denoise_files import noise_in_words
+
     _tell_notes(outcome.notes)
     if outcome.error is not None:
         failures.tell(name, outcome.error, before=f"{name:{width}}  ")
     else:
         found = outcome.noise
-        words = _given_in_words(settings) if found is None else f"{_in_words(found)} (estimated)"
+        words = _given_in_words(settings) if found is None else f"{noise_in_words(found)} (estimated)"
         console.print(f"{name:{width}}  {words}  {outcome.seconds:.1f} s")
 
 
@@ -268,29 +277,9 @@ def _tell_notes(notes: Sequence[str]) -> None:
         console.print(f"note: {note}")
 
 
-def _in_words(noise: NoiseEstimate) -> str:
-    """The level, of channels that differ that of each, and what the noise is if it is not white."""
-    sigmas = noise.sigma
-    if max(sigmas) == 0:
-        return "none found, the picture stays as it is"
-    alike = max(sigmas) < 1.1 * min(sigmas)
-    level = "/".join(map(_number, [sum(sigmas) / len(sigmas)] if alike else sigmas))
-    words = f"sigma {level}"
-    if noise.uncertainty:
-        words += f" ± {100 * min(noise.uncertainty, 1):.0f} %"
-    if noise.kind == "correlated":
-        return f"{words}, correlated ({noise.correlation:.2f} between neighbours): cleaned as a camera's"
-    if noise.kind == "poisson-gaussian":
-        gain, read = (sum(each) / len(each) for each in (noise.gain, noise.read_noise))
-        return f"{words} on average, of photons (gain {_number(gain)}, read noise {_number(read)})"
-    return f"{words}, white"
-
-
 def _given_in_words(settings: DenoiseSettings) -> str:
+    from sedil.file_jobs.denoise_files import number_in_words
+
     if isinstance(settings.sigma, float):
-        return f"sigma {_number(settings.sigma)} (given)"
+        return f"sigma {number_in_words(settings.sigma)} (given)"
     return "sigma by a map (given)" if settings.noise != "poisson-gaussian" else "noise of photons"
-
-
-def _number(level: float) -> str:
-    return f"{level:.3g}" if level < 100 else f"{level:.0f}"

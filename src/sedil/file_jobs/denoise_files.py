@@ -21,7 +21,7 @@ from sedil.image_files.camera_facts import is_shot_in_little_light
 from sedil.image_files.picture_files import Picture, picture_shape, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume, volume_shape
 from sedil.imaging.denoise import denoise
-from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, usual_noise
+from sedil.imaging.measured_noise import NoiseEstimate, looks_correlated, measure_noise, usual_noise
 from sedil.progress import Progress, Report
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -104,9 +104,11 @@ def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str,
         return ()
     if is_shot_in_little_light(content):
         return ()
-    if measure_noise(content.pixels, content.channel_axis).kind != "correlated":
+    if not looks_correlated(content.pixels, content.channel_axis):
         return ()
-    return ("this is fine texture, or noise that a camera or JPEG has smoothed: if so, try --noise auto",)
+    return (
+        "this may be noise that a camera or JPEG has smoothed, or fine texture; for noise try --noise auto",
+    )
 
 
 def given_levels(sigma: float | None, sigma_map: Path | None) -> float | np.ndarray | None:
@@ -184,3 +186,26 @@ class _OverAllFiles:
     def _tell(self, share: float) -> None:
         done = sum(self._sizes[: self._index]) + int(share * self._sizes[self._index])
         self._report(Progress(done, sum(self._sizes), "values"))
+
+
+def noise_in_words(noise: NoiseEstimate) -> str:
+    """The level, of channels that differ that of each, and what the noise is if it is not white."""
+    sigmas = noise.sigma
+    if max(sigmas) == 0:
+        return "none found, the picture stays as it is"
+    alike = max(sigmas) < 1.1 * min(sigmas)
+    level = "/".join(map(number_in_words, [sum(sigmas) / len(sigmas)] if alike else sigmas))
+    words = f"sigma {level}"
+    if noise.uncertainty:
+        words += f" ± {100 * min(noise.uncertainty, 1):.0f} %"
+    if noise.kind == "correlated":
+        return f"{words}, correlated ({noise.correlation:.2f} between neighbours): cleaned as camera noise"
+    if noise.kind == "poisson-gaussian":
+        gain, read = (number_in_words(sum(each) / len(each)) for each in (noise.gain, noise.read_noise))
+        return f"{words} on average, of photons (gain {gain}, read noise {read})"
+    return f"{words}, white"
+
+
+def number_in_words(level: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{level:.3g}" if level < 100 else f"{level:.0f}"

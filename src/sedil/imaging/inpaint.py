@@ -72,7 +72,7 @@ def inpaint(
         Standard deviation of the noise of the known pixels, in the units of the image: noise of that level
         is not carried on into the missing ones. The known ones keep theirs. One number, one for each channel,
         or a map that broadcasts to the image, also without its channels; "quick" goes by the mean of these.
-        Not of "whole", as are `passes` and `stride`.
+        Not for "whole"; neither are `passes` and `stride`.
     channel_axis : int, optional
         Axis of the colour channels. If all of them miss the same pixels, three channels are filled as
         luminance and two chrominances.

@@ -134,6 +134,12 @@ def measure_noise(
     return found
 
 
+def looks_correlated(image: Array, channel_axis: int | None = None) -> bool:
+    """Whether `measure_noise` would take the noise for one that was smoothed."""
+    found = _measure(image, channel_axis, _ALL_KINDS)
+    return found is not None and found.kind == "correlated"
+
+
 def usual_noise(image: Array, channel_axis: int | None = None) -> NoiseEstimate:
     """White noise, or that of photons where it is clear: what `sedil.denoise` takes it for by default.
 
@@ -189,7 +195,7 @@ def _measure(
         tuple(_without_light(*each) for each in zip(gains, at_zero, darkest, strict=True)),
         scale * found.brightness + units.offset,
         found.levels,
-        scale**2 * found.variances,
+        _times_square(found.variances, scale),
     )
 
 
@@ -235,7 +241,7 @@ def _with_empty_channels(
         return tuple(own.tolist())
 
     variances = np.zeros((len(found.variances), len(empty)))
-    variances[:, ~empty] = scale**2 * found.variances
+    variances[:, ~empty] = _times_square(found.variances, scale)
     brightness = np.repeat(channels.reshape(len(empty), -1)[:, :1].T, len(found.brightness), axis=0)
     brightness[:, ~empty] = found.brightness
     offset = np.array(spread(found.offset)) + np.where(np.array(spread(found.offset)) > 0, units.offset, 0)
@@ -247,6 +253,13 @@ def _with_empty_channels(
         brightness=scale * brightness + units.offset,
         variances=variances,
     )
+
+
+def _times_square(values: np.ndarray, scale: float) -> np.ndarray:
+    """Infinite where that is beyond all numbers, as variances of very large values may be."""
+    with np.errstate(over="ignore", under="ignore"):
+        scaled: np.ndarray = scale * (scale * values)
+    return scaled
 
 
 class _Found(NamedTuple):

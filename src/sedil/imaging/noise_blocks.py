@@ -69,7 +69,8 @@ def read_blocks(channels: np.ndarray, counts: bool = False) -> Blocks:
     """
     shape = channels.shape[1:]
     block = tuple(min(_SIDES[len(shape)], side) for side in shape)
-    step = max(ceil((prod(shape) / _MOST_BLOCKS) ** (1 / len(shape))), 1 + (len(shape) < 3))
+    most = _MOST_BLOCKS * 3 // max(len(channels), 3)  # as much memory for many channels as for three
+    step = max(ceil((prod(shape) / most) ** (1 / len(shape))), 1 + (len(shape) < 3))
     every = (slice(None), *(slice(None, None, step),) * len(shape))
     axes = tuple(range(-len(shape), 0))
     windows = np.lib.stride_tricks.sliding_window_view(channels, block, axis=axes)[every]

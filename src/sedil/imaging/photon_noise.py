@@ -100,15 +100,19 @@ def plan_photon_noise(
 
 
 def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
-    """What was measured in an image, for its pixels."""
-    gain = float(np.mean(found.gain))
+    """What was measured in an image, for its pixels; channels without noise tell nothing."""
+    noisy = np.array(found.sigma) > 0
+    gains, read_noises, offsets = (
+        np.array(each)[noisy] for each in (found.gain, found.read_noise, found.offset)
+    )
+    gain = float(np.mean(gains)) if len(gains) else 0.0
     if gain == 0:
         raise ValueError(
             "The gain cannot be found in this image: it has too few photons, or its noise does not grow "
             'with brightness. Give gain, or noise="white".'
         )
-    read_noise = sqrt(np.mean(np.square(found.read_noise)))
-    black = float(np.mean(found.offset)) - units.offset
+    read_noise = sqrt(np.mean(np.square(read_noises)))
+    black = float(np.mean(offsets)) - units.offset
     return PhotonNoise(*(ldexp(each, units.exponent) for each in (gain, read_noise, black)))
 
 

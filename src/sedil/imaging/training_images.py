@@ -21,6 +21,7 @@ from sedil.image_files.grey_images import read_grey, read_grey_volume
 OnError = Callable[[Path, Exception], None]
 
 _PATCHES_PER_BLOCK = 64  # so that few patches read a few blocks alone
+_SIDE_WITHOUT_CHUNKS = 64  # of a block of a file that has no chunks, any part of which can be read
 
 
 class TrainingImages(Protocol):
@@ -77,6 +78,8 @@ class ArrayBlocks:
     ) -> None:
         if is_dask_array(array):
             require_known_chunks(array, "images")
+        if array.shape is None or 0 in array.shape:
+            raise ValueError("The array is empty: there is nothing to take patches from.")
         if array.dtype.kind not in "biuf":
             raise TypeError(f"images must hold real numbers, got dtype {array.dtype}.")
         checks.require_fits(array.shape, patch_shape, "The array", "choose smaller patches")
@@ -86,7 +89,10 @@ class ArrayBlocks:
             for side, length, chunk in zip(array.shape, patch_shape, _chunks_of(self._array), strict=True)
         ]
         counts = [len(own) for own in starts]
-        n_blocks = min(prod(counts), -(-n_patches // _PATCHES_PER_BLOCK))
+        in_a_block = prod(
+            own[0][1] - own[0][0] - length + 1 for own, length in zip(starts, patch_shape, strict=True)
+        )
+        n_blocks = min(prod(counts), -(-n_patches // min(_PATCHES_PER_BLOCK, in_a_block)))
         chosen = np.unravel_index(rng.choice(prod(counts), n_blocks, replace=False), counts)
         self._boxes = [
             tuple(slice(*own[number]) for own, number in zip(starts, numbers, strict=True))
@@ -107,10 +113,13 @@ def _chunks_of(array: Any) -> list[int]:
     """The length of a chunk along each axis; of a Dask array of its longest."""
     if is_dask_array(array):
         return [max(lengths) for lengths in array.chunks]
-    return list(getattr(array, "shards", None) or array.chunks or array.shape)
+    return list(getattr(array, "shards", None) or array.chunks or [_SIDE_WITHOUT_CHUNKS] * len(array.shape))
 
 
 def _starts(side: int, length: int, chunk: int) -> list[tuple[int, int]]:
-    """Where blocks of whole chunks begin and end; the last is as long as the others, if the side is."""
-    step = min(-(-length // chunk) * chunk, side)
+    """Where blocks of whole chunks begin and end; the last is as long as the others, if the side is.
+
+    They are long enough for a patch to begin anywhere in a stretch of its own length.
+    """
+    step = min(-(-(2 * length - 1) // chunk) * chunk, side)
     return [(min(start, side - step), min(start + step, side)) for start in range(0, side, step)]

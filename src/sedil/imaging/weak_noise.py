@@ -8,7 +8,7 @@ result. From sigma 5 of 255 grey levels down that is 0.03 to 0.1 dB better than 
 (of 95 cases one is 0.05 dB worse, the others at most 0.01), 0.1 to 6 dB on text and flat shapes, and takes
 about a third of the time of sigma 20. From sigma 10 to 7 both are alike on photographs (mean 0.00 to 0.03 dB
 in favour of cosines, at worst 0.07 against), and a drawing of flat shapes loses 0.1 to 0.4 dB; but sparse
-codes take up to three times as long as at sigma 20 (results/weak-noise.csv, by benchmarks/weak_noise.py).
+codes take up to 3.6 times as long as at sigma 20 (results/weak-noise.csv, by benchmarks/weak_noise.py).
 """
 
 from __future__ import annotations

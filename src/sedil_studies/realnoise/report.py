@@ -20,10 +20,10 @@ from sedil_studies.realnoise.data import counted_photons, photon_gain
 TITLE = "Noise of cameras and of photons"
 _NOTES = (
     "Photographs: single shots of three cameras at ISO 1600 to 6400 beside means of hundreds of them (Nam et "
-    "al. 2016); sedil is given neither sigma nor camera, CBM3D runs with several levels, of which that with "
-    "the best mean counts.",
+    "al. 2016); sedil is given neither sigma nor camera. CBM3D, where there are rows of it, ran with several "
+    "levels, of which that with the best mean counts.",
     "Channels: white noise of 40, 20 and 30 in red, green and blue of Kodak's photographs, one seed; sedil "
-    "is told all three, and runs, as CBM3D does, with several single levels, of which the best counts.",
+    "is told all three, and runs beside that with several single levels, of which the best counts.",
     "Counts: Poisson numbers of at most so many photons a pixel, one seed, PSNR on the scale 0 to 255; BM3D "
     "works between the same roots and the same exact inverse.",
     "Values of settings come from photographs of other cameras and synthetic noise; see docs/noise.md.",
