@@ -106,7 +106,8 @@ def measure_noise(
     Parameters
     ----------
     image : NumPy array, or a tensor, which is fetched from its device, in any units
-        At least four entries along each axis.
+        At least four entries along each axis; with fewer than a thousand pixels its lowest and highest one
+        are taken for clipped, and less noise or none may be found.
     channel_axis : int, optional
         Axis of the colour channels.
     kind : {"white", "correlated", "poisson-gaussian"}, optional

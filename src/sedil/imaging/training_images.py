@@ -84,20 +84,8 @@ class ArrayBlocks:
             raise TypeError(f"images must hold real numbers, got dtype {array.dtype}.")
         checks.require_fits(array.shape, patch_shape, "The array", "choose smaller patches")
         self._array = without_empty_chunks(array) if is_dask_array(array) else array
-        starts = [
-            _starts(side, length, chunk)
-            for side, length, chunk in zip(array.shape, patch_shape, _chunks_of(self._array), strict=True)
-        ]
-        counts = [len(own) for own in starts]
-        in_a_block = prod(
-            own[0][1] - own[0][0] - length + 1 for own, length in zip(starts, patch_shape, strict=True)
-        )
-        n_blocks = min(prod(counts), -(-n_patches // min(_PATCHES_PER_BLOCK, in_a_block)))
-        chosen = np.unravel_index(rng.choice(prod(counts), n_blocks, replace=False), counts)
-        self._boxes = [
-            tuple(slice(*own[number]) for own, number in zip(starts, numbers, strict=True))
-            for numbers in np.transpose(chosen).tolist()
-        ]
+        lengths = zip(array.shape, patch_shape, _chunks_of(self._array), strict=True)
+        self._boxes = _some_boxes([_spans(*own) for own in lengths], patch_shape, n_patches, rng)
 
     def __len__(self) -> int:
         return len(self._boxes)
@@ -109,6 +97,21 @@ class ArrayBlocks:
             yield np.asarray(block.compute() if is_dask_array(block) else block)
 
 
+def _some_boxes(
+    spans: Sequence[Sequence[slice]], patch_shape: Sequence[int], n_patches: int, rng: np.random.Generator
+) -> list[tuple[slice, ...]]:
+    """Of the blocks that these stretches of each axis make, as many at random as patches want."""
+    counts = [len(own) for own in spans]
+    pairs = zip(spans, patch_shape, strict=True)
+    places = prod(own[0].stop - own[0].start - length + 1 for own, length in pairs)  # of patches in a block
+    n_boxes = min(prod(counts), -(-n_patches // min(_PATCHES_PER_BLOCK, places)))
+    chosen = np.unravel_index(rng.choice(prod(counts), n_boxes, replace=False), counts)
+    return [
+        tuple(own[number] for own, number in zip(spans, numbers, strict=True))
+        for numbers in np.transpose(chosen).tolist()
+    ]
+
+
 def _chunks_of(array: Any) -> list[int]:
     """The length of a chunk along each axis; of a Dask array of its longest."""
     if is_dask_array(array):
@@ -116,10 +119,10 @@ def _chunks_of(array: Any) -> list[int]:
     return list(getattr(array, "shards", None) or array.chunks or [_SIDE_WITHOUT_CHUNKS] * len(array.shape))
 
 
-def _starts(side: int, length: int, chunk: int) -> list[tuple[int, int]]:
-    """Where blocks of whole chunks begin and end; the last is as long as the others, if the side is.
+def _spans(side: int, length: int, chunk: int) -> list[slice]:
+    """Where blocks of whole chunks lie along an axis; the last is as long as the others, if the side is.
 
     They are long enough for a patch to begin anywhere in a stretch of its own length.
     """
     step = min(-(-(2 * length - 1) // chunk) * chunk, side)
-    return [(min(start, side - step), min(start + step, side)) for start in range(0, side, step)]
+    return [slice(min(start, side - step), min(start + step, side)) for start in range(0, side, step)]
