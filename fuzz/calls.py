@@ -259,7 +259,9 @@ def _is_image(arguments: Mapping[str, Any], result: Any) -> str | None:
         known = known[~hidden]
     if known.size == 0:
         return None
-    low, high = known.min(), known.max()
+    offset = arguments.get("offset")  # what a pixel without photons is
+    dark = known.min() if offset is None else np.longdouble(offset)
+    low, high = min(known.min(), dark), max(known.max(), dark)
     room = 3 * (high - low) + 1e-3 * np.abs(known).max()
     if (result < low - room).any() or (result > high + room).any():
         return f"result from {result.min()} to {result.max()}, image from {low} to {high}"

@@ -66,6 +66,21 @@ def test_arrays_files_and_pieces_hold_the_same_data(tmp_path):
         np.testing.assert_array_equal(found, expected)
 
 
+class Labelled:
+    """Rows with names, as other packages have them: no array, but it can be made one."""
+
+    def __init__(self, rows):
+        self._rows, self.ndim, self.shape = rows, rows.ndim, rows.shape
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._rows, dtype)
+
+
+def test_pieces_that_turn_into_arrays_are_taken():
+    found = patches_of(source([Labelled(ROWS[:9]), ROWS[9:]]).after(0))
+    np.testing.assert_array_equal(np.concatenate(found), np.concatenate(patches_of(source(ROWS).after(0))))
+
+
 def test_more_rows_than_an_order_may_hold_are_shuffled_in_runs(monkeypatch):
     monkeypatch.setattr(batches, "_MOST_RUNS", 6)
     found = patches_of(source(ROWS).after(0))
@@ -140,6 +155,7 @@ def archive(folder):
         (lambda folder: np.zeros(5), {}, ValueError, r"patches must have shape .* got shape \(5,\)"),
         (lambda folder: np.zeros((0, 2, 2)), {}, ValueError, r"at least one patch, got shape \(0, 2, 2\)"),
         (lambda folder: [ROWS, ROWS[:, :1]], {}, ValueError, r"Batch 1 .* \(1, 2\), the ones before had"),
+        (lambda folder: [Labelled(ROWS.astype("M8[s]"))], {}, TypeError, r"patches must hold real numbers"),
         (lambda folder: iter([ROWS]), {"n_epochs": 2}, ValueError, r"but n_epochs is 2: pass a function"),
         (lambda folder: iter([ROWS]), {"mask": ROWS > 0}, TypeError, r"mark missing entries by NaN"),
         (lambda folder: ROWS, {"mask": ROWS}, TypeError, r"mask must be boolean, True where .* float64"),

@@ -181,20 +181,23 @@ def _joined(arrays: Sequence[Array]) -> Array:
 
 def _pieces(data: Any, name: str) -> list[Array] | None:
     """The arrays that hold the data, files opened but not read; None for data that comes in batches."""
-    if isinstance(data, str | Path):
-        return [_opened(checks.as_path(data, name))]
-    if is_array_api_obj(data):
-        array: Any = nan_for_masked(data)
-        return [_as_rows(array, name)]
+    if isinstance(data, str | Path) or is_array_api_obj(data):
+        return [_piece(data, name)]
     if not isinstance(data, list | tuple):
         return None
     if data and all(isinstance(piece, str | Path) or getattr(piece, "ndim", 0) > 1 for piece in data):
-        pieces = [array for piece in data for array in _pieces(piece, name) or ()]
+        pieces = [_piece(piece, name) for piece in data]
         for number, piece in enumerate(pieces):
             _require_same_shape(piece, pieces[0], number)
         return pieces
     numbers: Any = data
     return [_as_rows(checks.as_real_array(numbers, name), name)]
+
+
+def _piece(data: Any, name: str) -> Array:
+    if isinstance(data, str | Path):
+        return _opened(checks.as_path(data, name))
+    return _as_rows(nan_for_masked(data), name)
 
 
 def _as_rows(array: AnyArray, name: str) -> AnyArray:
