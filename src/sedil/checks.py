@@ -315,6 +315,11 @@ def require_count(value: int, name: str, minimum: int = 0, maximum: int = 2**63 
     return int(value)
 
 
+def optional_count(value: int | None, name: str, maximum: int = 2**63 - 1) -> int | None:
+    """A whole number from 1 to `maximum`, as one of Python, which does not overflow; None stays."""
+    return None if value is None else require_count(value, name, minimum=1, maximum=maximum)
+
+
 def require_flag(value: bool, name: str) -> bool:
     """True or False, and nothing that could be meant for either."""
     if not isinstance(value, bool | np.bool_):

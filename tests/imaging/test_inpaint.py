@@ -312,3 +312,11 @@ def test_masks_of_colours_are_checked():
     lost[..., 2] = True
     with pytest.raises(ValueError, match="Every pixel of channel 2 is missing"):
         sedil.inpaint(image, lost, channel_axis=-1)
+
+
+def test_counts_of_a_narrow_type_do_not_overflow(clean):
+    """Patches times passes are more than 8 bits hold."""
+    image, mask = clean[:20, :20], np.zeros((20, 20), bool)
+    mask[5:9, 5:9] = True
+    narrow = sedil.inpaint(image, mask, passes=np.int8(3), stride=np.int8(2), method="groups")
+    np.testing.assert_array_equal(narrow, sedil.inpaint(image, mask, passes=3, stride=2, method="groups"))

@@ -124,9 +124,18 @@ def test_an_even_image_of_photons_stays_as_it_is():
     np.testing.assert_array_equal(sedil.denoise(image, noise="poisson-gaussian"), image)
 
 
-def test_a_gain_far_above_the_image_is_refused():
-    with pytest.raises(ValueError, match=r"gain 1e\+300 is far above the values of the image"):
-        sedil.denoise(IMAGE, noise="poisson-gaussian", gain=1e300)
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"gain": 1e300}, r"gain 1e\+300 is far above the values of the image"),
+        ({"gain": 1.0, "read_noise": 1e200}, r"read_noise 1e\+200 is far above the values"),
+        ({"offset": 1e308}, r"offset 1e\+308 is far from the values of the image"),
+        ({"gain": 1.0, "offset": -1e30}, r"offset -1e\+30 is far from the values of the image"),
+    ],
+)
+def test_what_is_far_from_the_values_of_the_image_is_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        sedil.denoise(IMAGE, noise="poisson-gaussian", **given)
 
 
 def test_a_channel_without_noise_tells_nothing_of_photons(rng):

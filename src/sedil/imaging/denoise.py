@@ -142,7 +142,8 @@ def denoise(
     >>> bool(clean.std() < 3)
     True
     """
-    _check_settings(method, threshold, stride, max_memory, threads)
+    _check_settings(method, threshold, max_memory, threads)
+    stride = checks.optional_count(stride, "stride")
     check_noise(sigma, noise, gain, read_noise, offset)
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
@@ -209,12 +210,10 @@ def denoise(
 
 
 def _check_settings(
-    method: str | None, threshold: float | None, stride: int | None, max_memory: float, threads: int | None
+    method: str | None, threshold: float | None, max_memory: float, threads: int | None
 ) -> None:
     if method is not None:
         checks.require_choice(method, "method", METHODS)
-    if stride is not None:
-        checks.require_count(stride, "stride", minimum=1)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     if threshold is not None:

@@ -117,7 +117,11 @@ def inpaint(
     >>> bool(np.abs(filled - image).max() < 2)
     True
     """
-    _check_settings(method, passes, stride, max_memory, threads)
+    _check_settings(method, max_memory, threads)
+    passes, stride = (
+        checks.optional_count(passes, "passes", MOST_PASSES),
+        checks.optional_count(stride, "stride"),
+    )
     if is_dask_array(image):
         from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
         from sedil.cluster.lazy_inpaint import HowToInpaint, as_lazy_mask, lazy_inpaint
@@ -281,18 +285,8 @@ def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None)
     return image, missing if masked is None else missing | masked
 
 
-def _check_settings(
-    method: str | None,
-    passes: int | None,
-    stride: int | None,
-    max_memory: float,
-    threads: int | None,
-) -> None:
+def _check_settings(method: str | None, max_memory: float, threads: int | None) -> None:
     if method is not None:
         checks.require_choice(method, "method", METHODS)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
-    if passes is not None:
-        checks.require_count(passes, "passes", minimum=1, maximum=MOST_PASSES)
-    if stride is not None:
-        checks.require_count(stride, "stride", minimum=1)

@@ -98,7 +98,7 @@ def match_patches(
     >>> found.matches.shape, float(found.distances.max())
     ((100, 4, 2), 0.0)
     """
-    checks.require_count(n_matches, "n_matches", minimum=1)
+    n_matches = checks.require_count(n_matches, "n_matches", minimum=1)
     checks.require_positive(max_memory, "max_memory")
     checks.require_threads(threads)
     image = checks.as_image(image, channel_axis)

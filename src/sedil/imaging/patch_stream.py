@@ -72,7 +72,7 @@ def stream_patches(
     >>> folder.cleanup()
     """
     lengths = checks.patch_lengths(patch_shape)
-    checks.require_count(n_patches, "n_patches", minimum=1)
+    n_patches = checks.require_count(n_patches, "n_patches", minimum=1)
     checks.require_flag(flatten, "flatten")
     if on_error is not None and not callable(on_error):
         raise TypeError(f"on_error must be a function of a path and an error, got {checks.short(on_error)}.")

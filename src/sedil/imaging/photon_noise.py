@@ -27,7 +27,7 @@ from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
 _TABLE = 1500
-_MOST_GAIN = 16  # in the largest value of an image
+_MOST_GAIN, _MOST_READ_NOISE, _MOST_OFFSET = 16, 16, 1e4  # in the largest value of an image
 _FARTHEST_BELOW, _MOST_BELOW = 4, 0.01  # in levels of read noise; share of pixels that may be lower
 # Pixels over which the number of photons around one is the mean; the least noise of roots that groups get,
 # chosen on training images; and that from which on it is 1 for all.
@@ -84,14 +84,13 @@ def plan_photon_noise(
     offset: float | None,
 ) -> PhotonNoise:
     """What a caller says of the photons, in the units of the image, for its pixels; the rest is estimated."""
+    _require_like_image(units, gain, read_noise, offset)
     black = ldexp((offset or 0.0) - units.offset, units.exponent)
     if gain is None:
         found = found_photons(measure_noise(pixels - black, channel_axis, "poisson-gaussian"), Units())
         own_gain, own_read = found.gain, found.read_noise
         black += found.offset if offset is None else 0.0
     else:
-        if gain > _MOST_GAIN * units.largest:
-            raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
         own_gain, own_read = ldexp(gain, units.exponent), 0.0
     if read_noise is not None:
         own_read = ldexp(read_noise, units.exponent)
@@ -114,6 +113,18 @@ def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
     read_noise = sqrt(np.mean(np.square(read_noises)))
     black = float(np.mean(offsets)) - units.offset
     return PhotonNoise(*(ldexp(each, units.exponent) for each in (gain, read_noise, black)))
+
+
+def _require_like_image(
+    units: Units, gain: float | None, read_noise: float | None, offset: float | None
+) -> None:
+    """Refuse what must be meant for other units."""
+    if gain is not None and gain > _MOST_GAIN * units.largest:
+        raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
+    if read_noise is not None and read_noise > _MOST_READ_NOISE * units.largest:
+        raise ValueError(f"read_noise {read_noise:g} is far above the values of the image: check its units.")
+    if offset is not None and abs(offset) > _MOST_OFFSET * units.largest:
+        raise ValueError(f"offset {offset:g} is far from the values of the image: check its units.")
 
 
 def _require_light(pixels: Array, lowest: float) -> None:

@@ -128,7 +128,7 @@ def learn_minibatch(
     ((4, 6), 3)
     """
     batch_size = checks.require_count(batch_size, "batch_size", minimum=1)
-    checks.require_count(n_epochs, "n_epochs", minimum=1)
+    n_epochs = checks.require_count(n_epochs, "n_epochs", minimum=1)
     if max_batches is not None:
         checks.require_count(max_batches, "max_batches", minimum=1)
     file = CheckpointFile(checkpoint, checkpoint_every, resume).checked()

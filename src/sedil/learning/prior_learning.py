@@ -48,7 +48,7 @@ def learn_laplace_prior(
     LaplacePrior
     """
     signals = _checked(dictionary, signals, noise)
-    checks.require_count(n_coded, "n_coded", minimum=1)
+    n_coded = checks.require_count(n_coded, "n_coded", minimum=1)
     mean = _mean(signals)
     rest = signals[:n_coded] - mean
     scales = np.full(dictionary.n_atoms, np.abs(rest).mean() / 2, rest.dtype)
