@@ -128,6 +128,7 @@ def test_an_even_image_of_photons_stays_as_it_is():
     ("given", "words"),
     [
         ({"gain": 1e300}, r"gain 1e\+300 is far above the values of the image"),
+        ({"gain": 5e-324}, "gain 4.94066e-324 is far below the values of the image"),
         ({"gain": 1.0, "read_noise": 1e200}, r"read_noise 1e\+200 is far above the values"),
         ({"offset": 1e308}, r"offset 1e\+308 is far from the values of the image"),
         ({"gain": 1.0, "offset": -1e30}, r"offset -1e\+30 is far from the values of the image"),

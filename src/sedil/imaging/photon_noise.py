@@ -27,7 +27,8 @@ from sedil.imaging.pixels import Units
 
 _MOST_PHOTONS = 250  # of the table; beyond, the series of the mean root is known to three decimals
 _TABLE = 1500
-_MOST_GAIN, _MOST_READ_NOISE, _MOST_OFFSET = 16, 16, 1e4  # in the largest value of an image
+# In the largest value of an image.
+_LEAST_GAIN, _MOST_GAIN, _MOST_READ_NOISE, _MOST_OFFSET = 1e-12, 16, 16, 1e4
 _FARTHEST_BELOW, _MOST_BELOW = 4, 0.01  # in levels of read noise; share of pixels that may be lower
 # Pixels over which the number of photons around one is the mean; the least noise of roots that groups get,
 # chosen on training images; and that from which on it is 1 for all.
@@ -121,6 +122,8 @@ def _require_like_image(
     """Refuse what must be meant for other units."""
     if gain is not None and gain > _MOST_GAIN * units.largest:
         raise ValueError(f"gain {gain:g} is far above the values of the image: no pixel has a photon.")
+    if gain is not None and gain < _LEAST_GAIN * units.largest:
+        raise ValueError(f"gain {gain:g} is far below the values of the image: check its units.")
     if read_noise is not None and read_noise > _MOST_READ_NOISE * units.largest:
         raise ValueError(f"read_noise {read_noise:g} is far above the values of the image: check its units.")
     if offset is not None and abs(offset) > _MOST_OFFSET * units.largest:
