@@ -106,6 +106,25 @@ def test_levels_may_be_any_kind_of_number():
     assert_array_equal(few, sedil.inpaint(IMAGE[:12, :12], MASK[:12, :12], DICTIONARY, sigma=5.0))
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: sedil.match_patches(WHOLE, 3, n_matches=1, threads=np.uint8(120)),
+        lambda: sedil.denoise(WHOLE, 10, engine="portable", max_memory=np.float16(0.5)),
+        lambda: sedil.inpaint(WHOLE, MASK, engine="portable", passes=1, max_memory=np.float16(0.5)),
+        lambda: sedil.denoise(WHOLE, noise="poisson-gaussian", gain=np.float16(1), offset=np.float16(-9)),
+    ],
+)
+def test_numbers_of_narrow_types_do_not_overflow(work):
+    work()  # a warning would be an error here
+
+
+def test_small_codes_to_start_from_are_not_kept_at_a_huge_penalty():
+    patches = np.full((2, 4, 4), 1e37, np.float32)
+    codes = sedil.sparse_code(DICTIONARY, patches, penalty=1e308, initial=np.full((2, 6, 6), 100))
+    assert not codes.any()
+
+
 def test_noise_that_is_nothing_beside_the_image_is_none():
     assert_array_equal(sedil.denoise(IMAGE, 1e-300, DICTIONARY), IMAGE)
 

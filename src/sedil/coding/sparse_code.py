@@ -130,7 +130,7 @@ def sparse_code(
     dictionary = as_dictionary(dictionary)
     checks.require_patch_shape(samples, dictionary.patch_shape)
     checks.require_choice(method, "method", METHODS)
-    checks.require_threads(threads)
+    threads = checks.require_threads(threads)
     checks.require_flag(sparse, "sparse")
     if mask is not None:
         mask = checks.require_mask(mask, samples)
@@ -247,6 +247,9 @@ def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: A
     """
     xp = namespace(initial)
     axes = tuple(range(1, initial.ndim))
+    zeros = xp.zeros_like(initial)
+    # Such a penalty may be larger still, and nothing is coded with it: a small start is not, either.
+    initial = xp.where(zeros + problem.thresholds >= _LARGEST, zeros, initial)
     with np.errstate(over="ignore", invalid="ignore"):
         synthesize = choose_engine(None, initial, dictionary.n_atoms).synthesize
         residual = dictionary.apply(synthesize, initial) - problem.patches
@@ -255,7 +258,7 @@ def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: A
         price = xp.sum(xp.astype(problem.thresholds * xp.abs(initial), xp.float64), axis=axes)
         # What is not a number is far, too.
         is_far = ~(_energy(residual) + price <= _FAR * _energy(problem.patches))
-    return xp.where(xp.reshape(is_far, (-1, *(1 for _ in axes))), xp.zeros_like(initial), initial)
+    return xp.where(xp.reshape(is_far, (-1, *(1 for _ in axes))), zeros, initial)
 
 
 def _energy(patches: Array) -> Any:

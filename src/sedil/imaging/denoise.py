@@ -142,7 +142,9 @@ def denoise(
     >>> bool(clean.std() < 3)
     True
     """
-    _check_settings(method, threshold, max_memory, threads)
+    _check_method(method, threshold)
+    max_memory = checks.require_positive(max_memory, "max_memory")
+    threads = checks.require_threads(threads)
     stride = checks.optional_count(stride, "stride")
     check_noise(sigma, noise, gain, read_noise, offset)
     if method is None:
@@ -209,13 +211,9 @@ def denoise(
     return result if given is None else left_alone(result, image, given)
 
 
-def _check_settings(
-    method: str | None, threshold: float | None, max_memory: float, threads: int | None
-) -> None:
+def _check_method(method: str | None, threshold: float | None) -> None:
     if method is not None:
         checks.require_choice(method, "method", METHODS)
-    checks.require_positive(max_memory, "max_memory")
-    checks.require_threads(threads)
     if threshold is not None:
         checks.require_threshold(threshold)
         if method == "groups":

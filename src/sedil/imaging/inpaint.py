@@ -117,7 +117,10 @@ def inpaint(
     >>> bool(np.abs(filled - image).max() < 2)
     True
     """
-    _check_settings(method, max_memory, threads)
+    if method is not None:
+        checks.require_choice(method, "method", METHODS)
+    max_memory = checks.require_positive(max_memory, "max_memory")
+    threads = checks.require_threads(threads)
     passes, stride = (
         checks.optional_count(passes, "passes", MOST_PASSES),
         checks.optional_count(stride, "stride"),
@@ -283,10 +286,3 @@ def _image_and_missing(image: Any, mask: Array | None, channel_axis: int | None)
         mask = xp.expand_dims(mask, axis=channel_axis)
     missing = xp.broadcast_to(mask, image.shape)
     return image, missing if masked is None else missing | masked
-
-
-def _check_settings(method: str | None, max_memory: float, threads: int | None) -> None:
-    if method is not None:
-        checks.require_choice(method, "method", METHODS)
-    checks.require_positive(max_memory, "max_memory")
-    checks.require_threads(threads)

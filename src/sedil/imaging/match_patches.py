@@ -99,8 +99,8 @@ def match_patches(
     ((100, 4, 2), 0.0)
     """
     n_matches = checks.require_count(n_matches, "n_matches", minimum=1)
-    checks.require_positive(max_memory, "max_memory")
-    checks.require_threads(threads)
+    max_memory = checks.require_positive(max_memory, "max_memory")
+    threads = checks.require_threads(threads)
     image = checks.as_image(image, channel_axis)
     units = Units.of(image)
     pixels = units.pixels(image, dtype)

@@ -85,6 +85,8 @@ def plan_photon_noise(
     offset: float | None,
 ) -> PhotonNoise:
     """What a caller says of the photons, in the units of the image, for its pixels; the rest is estimated."""
+    # As numbers of Python: those of narrow types overflow.
+    gain, read_noise, offset = (None if each is None else float(each) for each in (gain, read_noise, offset))
     _require_like_image(units, gain, read_noise, offset)
     black = ldexp((offset or 0.0) - units.offset, units.exponent)
     if gain is None:

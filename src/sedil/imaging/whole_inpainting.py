@@ -86,7 +86,7 @@ def fill_whole(
         checks.require_positive(tolerance, "tolerance"),
         checks.require_count(max_iterations, "max_iterations", minimum=1),
     )
-    checks.require_threads(threads)
+    threads = checks.require_threads(threads)
     if prior is not None and tuple(prior.mean.shape) != dictionary.patch_shape:
         raise ValueError(
             f"The prior is one of signals of shape {tuple(prior.mean.shape)}, the dictionary of patches of "

@@ -123,19 +123,19 @@ class CheckpointFile(NamedTuple):
 
     def checked(self) -> CheckpointFile:
         """The same, if a checkpoint can be written there without replacing anything but a checkpoint."""
-        checks.require_count(self.every, "checkpoint_every", minimum=1)
+        every = checks.require_count(self.every, "checkpoint_every", minimum=1)
         checks.require_flag(self.resume, "resume")
         if self.path is None:
             if self.resume:
                 raise ValueError("resume=True needs checkpoint=..., the file to resume from.")
-            return self
+            return self._replace(every=every)
         checks.as_path(self.path, "checkpoint")
         require_writable(self.path)
         if not self.resume and Path(self.path).exists() and archive_kind(self.path) != CHECKPOINT:
             raise FileExistsError(
                 f"{self.path} exists already and is not a {CHECKPOINT}: choose another name."
             )
-        return self
+        return self._replace(every=every)
 
     def is_due(self, n_steps: int) -> bool:
         """Whether a checkpoint is to be written after so many steps."""

@@ -140,7 +140,7 @@ def learn(
     patches = in_memory(patches, "patches", "use sedil.learn_minibatch")
     working = checks.as_working_array(patches, "patches", dtype)
     checks.require_patches(working)
-    checks.require_threads(threads)
+    threads = checks.require_threads(threads)
     patch_shape = tuple(working.shape[1:])
     counts = choose_atoms(n_atoms, patch_shape)
     rules = StoppingRules(max_iterations, tolerance, gradient_tolerance).checked()

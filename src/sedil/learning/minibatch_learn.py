@@ -129,8 +129,7 @@ def learn_minibatch(
     """
     batch_size = checks.require_count(batch_size, "batch_size", minimum=1)
     n_epochs = checks.require_count(n_epochs, "n_epochs", minimum=1)
-    if max_batches is not None:
-        checks.require_count(max_batches, "max_batches", minimum=1)
+    max_batches = checks.optional_count(max_batches, "max_batches")
     file = CheckpointFile(checkpoint, checkpoint_every, resume).checked()
     learner = MiniBatchLearner(
         n_atoms,

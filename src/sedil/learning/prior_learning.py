@@ -47,7 +47,7 @@ def learn_laplace_prior(
     -------
     LaplacePrior
     """
-    signals = _checked(dictionary, signals, noise)
+    signals, noise = _checked(dictionary, signals, noise)
     n_coded = checks.require_count(n_coded, "n_coded", minimum=1)
     mean = _mean(signals)
     rest = signals[:n_coded] - mean
@@ -105,8 +105,8 @@ def learn_gaussian_prior(
     -------
     GaussianPrior
     """
-    signals = _checked(dictionary, signals, noise)
-    checks.require_count(n_iterations, "n_iterations")
+    signals, noise = _checked(dictionary, signals, noise)
+    n_iterations = checks.require_count(n_iterations, "n_iterations")
     limit = min(len(signals) - 1, signals[0].size)
     if checks.require_count(n_components, "n_components") > limit:
         raise ValueError(
@@ -214,9 +214,8 @@ def _mean(signals: np.ndarray) -> np.ndarray:
     return signals.mean(axis=0, dtype=np.float64).astype(signals.dtype)
 
 
-def _checked(dictionary: SeparableDictionary, signals: np.ndarray, noise: float) -> np.ndarray:
+def _checked(dictionary: SeparableDictionary, signals: np.ndarray, noise: float) -> tuple[np.ndarray, float]:
     signals = dictionary.own_array(signals, "signals")
     checks.require_patches(signals)
     checks.require_patch_shape(signals, dictionary.patch_shape)
-    checks.require_positive(noise, "noise")
-    return signals
+    return signals, checks.require_positive(noise, "noise")
