@@ -262,7 +262,7 @@ def test_array_that_is_not_as_large_as_it_says_is_refused_unread(tmp_path, shape
 
 
 @pytest.mark.parametrize(
-    "shape", ["(2, 2", "(2, 2)}, 'more': {", "[" * 3000, "'''", "(2.0, 2)", "()", "(True, 2)"]
+    "shape", ["(2, 2", "(2, 2)}, 'more': {", "[" * 3000, "'''", "(2.0, 2)", "()", "(True, 2)", "'\\e'"]
 )
 def test_head_that_cannot_be_parsed_is_our_error(tmp_path, shape):
     path = tmp_path / "odd.npz"

@@ -82,7 +82,8 @@ class SharedChange:
 
 
 # Who reads and writes files for us, and the loggers by which they speak of what is strange in one.
-_LIBRARIES = r"(PIL|nibabel|tifffile)\."
+# NumPy has Python itself read the heads of its files, which warns as "<unknown>" of a stray backslash.
+_LIBRARIES = r"(PIL|nibabel|tifffile)\.|<unknown>$"
 _LOGGERS = ("PIL.TiffImagePlugin", "nibabel.global", "tifffile")
 
 

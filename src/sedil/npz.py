@@ -8,6 +8,8 @@ from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
+from sedil.global_state import without_words_of_libraries
+
 _SUFFIX = ".npy"
 _HEAD_READERS: dict[Any, Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -41,7 +43,7 @@ def array_heads(archive: ZipFile) -> dict[str, ArrayHead]:
 
 def read_array(archive: ZipFile, head: ArrayHead) -> np.ndarray:
     """One of the arrays."""
-    with archive.open(head.member) as stream:
+    with without_words_of_libraries.held(), archive.open(head.member) as stream:
         array = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):  # the end has to be seen for the checksum to be compared
             raise ValueError(f"{head.member.filename!r} goes on after its array")
@@ -49,7 +51,7 @@ def read_array(archive: ZipFile, head: ArrayHead) -> np.ndarray:
 
 
 def _head(archive: ZipFile, member: ZipInfo) -> ArrayHead:
-    with archive.open(member) as stream:
+    with without_words_of_libraries.held(), archive.open(member) as stream:
         head = ArrayHead(*_shape_and_dtype(stream), member)
         if head.dtype.hasobject:
             raise ValueError(f"{member.filename!r} holds objects, not numbers")

@@ -132,7 +132,8 @@ def test_flat_regions_hold_no_fine_stripes(rng):
 def test_groups_of_equal_members_stay_what_they_are(sigma):
     image = np.tile(np.arange(6, dtype=np.float32), (40, 7))
     clean = sedil.denoise(image, sigma, method="groups")
-    assert_allclose(clean, image, atol=1e-3)
+    # Contrast that nothing took away is raised by a little.
+    assert_allclose(clean, image, atol=1e-3 + 0.02 * sigma)
 
 
 @pytest.mark.parametrize("sigma", [1e-7, 1e-4, 0.01, 0.1])
@@ -277,10 +278,13 @@ def test_an_axis_of_time_is_for_groups(rng):
 def test_luminance_is_the_mean_of_two_estimates(rng):
     colours = 100 + 20 * rng.standard_normal((40, 42, 3))
     channels = split_channels(colours.astype(np.float32), -1)
-    plan = GroupDenoising.plan(channels, SIGMA, None, None, None, False)
+    plan, grey = (
+        GroupDenoising.plan(some, SIGMA, None, None, None, False)._replace(contrast=None)
+        for some in (channels, channels[:1])
+    )
     both = plan.clean(channels, options())
     together = plan._replace(luminance=None).clean(channels, options())
-    alone = GroupDenoising.plan(channels[:1], SIGMA, None, None, None, False).clean(channels[:1], options())
+    alone = grey.clean(channels[:1], options())
     assert_allclose(both[0], (together[0] + alone[0]) / 2, atol=1e-4)
     assert_array_equal(both[1], together[1])
 

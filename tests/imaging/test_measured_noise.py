@@ -120,9 +120,9 @@ def test_jpeg_is_denoised_as_with_the_best_level():
     clean = data.camera()[100:228, 180:308].astype(np.float64)
     noisy = as_jpeg(clean + 15 * noise_like(clean), 75)
     error = np.std(sedil.denoise(noisy) - clean)
-    assert error < 1.035 * min(
+    assert error < 1.045 * min(
         np.std(sedil.denoise(noisy, sigma) - clean) for sigma in (13, 15, 17)
-    )  # 0.3 dB
+    )  # 0.4 dB
 
 
 def test_clipped_parts_are_left_out():

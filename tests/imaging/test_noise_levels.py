@@ -95,7 +95,10 @@ def test_units_of_a_map_do_not_matter(grey):
     level = np.linspace(5, 40, grey.shape[1])
     noisy = with_noise(grey, level)
     tiny = sedil.denoise(noisy.astype(np.float64) * 1e-20, level * 1e-20)
-    assert_allclose(tiny * 1e20, sedil.denoise(noisy, level), atol=0.5)
+    difference = np.abs(tiny * 1e20 - sedil.denoise(noisy, level))
+    # Rounding may turn which patches are most alike, here and there.
+    assert np.quantile(difference, 0.99) < 0.1
+    assert difference.max() < 3
 
 
 def test_mixed_channels_have_white_noise_of_one_level_and_grey_no_colour():

@@ -16,7 +16,7 @@ import numpy as np
 
 from sedil.choices import CodingMethod, Precision
 from sedil.cluster.facts import Noise, image_of_block, start_of_block
-from sedil.cluster.parts import Halo, halo_of_patches, trimmed
+from sedil.cluster.parts import Halo, halo_of_patches, halo_of_width, trimmed
 from sedil.cluster.reductions import Moments
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
@@ -123,6 +123,11 @@ def _group_steps(how: HowToDenoise, plan: GroupDenoising) -> Iterator[Step]:
         yield from _passes("luminance", plan.luminance, guess, is_luminance=True)
         alone = _name_of("luminance", plan.luminance)
         yield Step(("mixed",), _with_luminance, _no_halo, (last,), (alone,))
+        last = "mixed"
+    if plan.contrast is not None:
+        # Means around a pixel, and means of what these are taken from.
+        width = [2 * (side - 1) for side in plan.contrast]
+        yield Step(("contrast",), _with_contrast, halo_of_width(how.shape, width, width), (last,))
 
 
 def _passes(name: str, plan: GroupDenoising, guess: str, is_luminance: bool) -> Iterator[Step]:
@@ -218,6 +223,13 @@ def _with_luminance(
     if not noise.level:
         return estimate
     return np.concatenate([(estimate[:1] + alone) / 2, estimate[1:]])
+
+
+def _with_contrast(estimate: np.ndarray, part: Part, noise: Noise, how: HowToDenoise) -> np.ndarray:
+    if not noise.level:
+        return trimmed(estimate, part)
+    plan: Any = how.plan(noise)
+    return trimmed(np.concatenate([plan.with_contrast(estimate[0])[None], estimate[1:]]), part)
 
 
 def _mean_over_patches(

@@ -14,6 +14,7 @@ from sedil.arrays import AnyArray, Array
 from sedil.engines.contract import Cleaning, Groups
 from sedil.imaging.group_guide import Guide, plan_guide
 from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
+from sedil.imaging.lost_contrast import patches_of_contrast, with_contrast
 from sedil.imaging.patch_averages import CleaningOptions, mean_over_patches, noise_scale
 from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
@@ -36,6 +37,7 @@ class GroupDenoising(NamedTuple):
     sigma : standard deviation of the noise
     places : that of each place in multiples of `sigma`; None where it is the same everywhere
     luminance : how the first of three channels is cleaned once more, by groups of its own
+    contrast : shape of patches by which lost contrast is given back; None where it is left as it is
     """
 
     image_shape: tuple[int, ...]
@@ -44,6 +46,7 @@ class GroupDenoising(NamedTuple):
     sigma: float
     places: Array | None = None
     luminance: GroupDenoising | None = None
+    contrast: tuple[int, ...] | None = None
 
     @classmethod
     def plan(
@@ -63,7 +66,10 @@ class GroupDenoising(NamedTuple):
         alone = None
         if len(channels) == 3:  # the guess is that of all channels
             alone = cls(shape, group_settings(shape, 1, stride, time_axis), "noisy", sigma, places)
-        return cls(shape, settings, guide, sigma, places, alone)
+        # Of grey and luminance alone: colours have hardly any texture. Frames of a clip have lost none.
+        has_lost = len(channels) in (1, 3) and time_axis is None
+        contrast = patches_of_contrast(shape) if has_lost else None
+        return cls(shape, settings, guide, sigma, places, alone, contrast)
 
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
@@ -90,7 +96,15 @@ class GroupDenoising(NamedTuple):
         if self.luminance is not None:
             alone = self.luminance._clean_in_passes(noisy[:1, ...], guess[:1, ...], options)
             cleaned[0] = (cleaned[0] + alone[0, ...]) / 2
+        cleaned[0] = self.with_contrast(cleaned[0])
         return cleaned
+
+    def with_contrast(self, clean: AnyArray) -> AnyArray:
+        """Grey or luminance with the contrast that it has lost."""
+        if self.contrast is None:
+            return clean
+        noise = self.sigma**2 if self.places is None else (self.sigma * self.places) ** 2
+        return with_contrast(clean, noise, self.contrast)
 
     def _clean_in_passes(self, noisy: AnyArray, estimate: AnyArray, options: CleaningOptions) -> AnyArray:
         """Channels without their noise, all together; `estimate` is a first guess."""

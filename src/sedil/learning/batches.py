@@ -19,6 +19,7 @@ from array_api_compat import is_array_api_obj
 from sedil import checks
 from sedil.arrays import AnyArray, Array, namespace
 from sedil.cluster.stored_arrays import is_stored, open_stored
+from sedil.global_state import without_words_of_libraries
 from sedil.learning.batch import Batch
 from sedil.learning.chunked_rows import ShelvedRows, is_chunked, row_reader
 
@@ -219,7 +220,8 @@ def _opened(path: Path) -> np.ndarray:
     if not path.is_file():
         raise FileNotFoundError(f"There is no file {path}.")
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        with without_words_of_libraries.held():
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
         raise ValueError(f"{path} cannot be read as a .npy file: {error}.") from error
     if not isinstance(array, np.ndarray):

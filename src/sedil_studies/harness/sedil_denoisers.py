@@ -15,6 +15,7 @@ from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.group_inpainting import LEVELS, share_of_passes
 from sedil.imaging.groups import GroupSettings, group_settings
+from sedil.imaging.lost_contrast import CAUTION, ERROR
 from sedil.pretrained import NAMES as SHIPPED
 from sedil_studies.harness.learned import fingerprint_of_atoms
 from sedil_studies.harness.meter import Show
@@ -59,6 +60,8 @@ def groups_in_words(
     if plan.luminance is not None:
         alone = plan.luminance.settings
         words += f"; luminance also {settings_in_words(alone)}, {alone.n_passes} passes"
+    if plan.contrast is not None:
+        words += f"; contrast of {format_shape(plan.contrast)}, error {ERROR:g}, caution {CAUTION:g}"
     return f"sedil.denoise: {words}; guide {guide}, but the noisy image where noise is weak"
 
 
