@@ -71,6 +71,16 @@ def _channels_of(block: np.ndarray, scale: Scale, precision: Precision) -> np.nd
     return pixels_of_block(block, units=scale.units, dtype=precision, rotate=False)
 
 
+def lazy_pixels(first: Any, noise: Any, dtype: Precision) -> Any:
+    """Those of an image to be denoised: colours are rotated; where nothing is to be done, its own numbers."""
+    return map_blocks(start_of_block, [first], dtype, {"noise": noise}, precision=dtype)
+
+
+def start_of_block(block: np.ndarray, noise: Noise, precision: Precision) -> np.ndarray:
+    """Of a block (channels, *shape)."""
+    return pixels_of_block(block, units=noise.units, dtype=precision, rotate=True) if noise.level else block
+
+
 def pixels_of_block(
     block: np.ndarray, missing: np.ndarray | None = None, *, units: Units, dtype: Precision, rotate: bool
 ) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from array_api_compat import is_dask_array
@@ -30,6 +30,10 @@ from sedil.imaging.pixels import Units, copied, without_channels
 from sedil.imaging.weak_noise import WEAKEST, is_weak_for_groups, weakness
 from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
+
+if TYPE_CHECKING:
+    from sedil.cluster.denoising_steps import HowToDenoise
+    from sedil.dictionary import SeparableDictionary
 
 METHODS: tuple[DenoisingMethod, ...] = get_args(DenoisingMethod)
 KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
@@ -148,25 +152,23 @@ def denoise(
     if method is None:
         method = "groups" if dictionary is None and threshold is None else "quick"
     if is_dask_array(image):
-        from sedil.cluster.dask_arrays import as_lazy_image, shape_and_channels
-        from sedil.cluster.lazy_denoise import HowToDenoise, lazy_denoise
+        from sedil.cluster.dask_arrays import as_lazy_image
+        from sedil.cluster.lazy_denoise import lazy_denoise
 
         if noise is not None and (noise != "white" or sigma is None):
             raise ValueError("noise is for an image in memory: call image.compute() first.")
         own: Any = as_lazy_image(image, channel_axis)
-        shape, n_channels = shape_and_channels(own, channel_axis)
-        _check_shape(shape, method, channel_axis, time_axis)
-        how = HowToDenoise(
-            shape,
-            n_channels,
+        how = how_to_denoise(
+            own,
             None if dictionary is None else as_dictionary(dictionary),
-            _CODING.get(method),
+            method,
             threshold,
             stride,
+            channel_axis,
             time_axis,
             max_memory,
-            checks.working_precision(dtype, np.empty(0, own.dtype)),
-            engine if engine is None else require_engine(engine),
+            dtype,
+            engine,
             threads,
         )
         return lazy_denoise(own, None if sigma is None else as_one_sigma(sigma), how, channel_axis)
@@ -207,6 +209,40 @@ def denoise(
     joined = levels.join(cleaned, channel_axis)
     result = units.image(joined if photons is None else photons.restored(joined), image.dtype)
     return result if given is None else left_alone(result, image, given)
+
+
+def how_to_denoise(
+    image: Any,
+    dictionary: SeparableDictionary | None,
+    method: DenoisingMethod,
+    threshold: float | None = None,
+    stride: int | None = None,
+    channel_axis: int | None = None,
+    time_axis: int | None = None,
+    max_memory: float = 512e6,
+    dtype: Precision | None = None,
+    engine: EngineName | None = None,
+    threads: int | None = None,
+) -> HowToDenoise:
+    """What `denoise` was told, of an image in parts, of which no more than shape and type are looked at."""
+    from sedil.cluster.dask_arrays import shape_and_channels
+    from sedil.cluster.denoising_steps import HowToDenoise
+
+    shape, n_channels = shape_and_channels(image, channel_axis)
+    _check_shape(shape, method, channel_axis, time_axis)
+    return HowToDenoise(
+        shape,
+        n_channels,
+        dictionary,
+        _CODING.get(method),
+        threshold,
+        stride,
+        time_axis,
+        max_memory,
+        checks.working_precision(dtype, np.empty(0, image.dtype)),
+        engine if engine is None else require_engine(engine),
+        threads,
+    )
 
 
 def _check_settings(

@@ -1,0 +1,290 @@
+"""What `denoise` of an image in parts does, step by step: one description, which is followed in two ways.
+
+A Dask array becomes a graph with a layer for each step (`lazy_denoise`), and an array in a file goes from
+files to files (`stored_steps`). A step is work on each block of the image by itself, which needs no more of
+its neighbours than its patches touch. So halos are narrow though steps are many, and nothing is done twice
+but what lies on both sides of a seam. To add a step, add it to the list of its method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sedil.choices import CodingMethod, Precision
+from sedil.cluster.facts import Noise, image_of_block, start_of_block
+from sedil.cluster.parts import Halo, halo_of_patches, trimmed
+from sedil.cluster.reductions import Moments
+from sedil.dictionary import SeparableDictionary
+from sedil.engines import EngineName
+from sedil.imaging.group_denoising import GroupDenoising
+from sedil.imaging.groups import match_grid
+from sedil.imaging.patch_averages import CleaningOptions, PatchCounter, mean_over_patches
+from sedil.imaging.patch_denoising import PatchDenoising
+from sedil.imaging.pixels import Units
+from sedil.imaging.second_pass import second_grid
+from sedil.imaging.weak_noise import first_cosines, first_grids, least_noise, second_cosines, second_grids
+from sedil.patch_grid import Part, PatchGrid
+from sedil.progress import Progress
+
+
+class HowToDenoise(NamedTuple):
+    """What the caller of `sedil.denoise` has said; `coding` is None for groups."""
+
+    shape: tuple[int, ...]
+    n_channels: int
+    dictionary: SeparableDictionary | None
+    coding: CodingMethod | None
+    threshold: float | None
+    stride: int | None
+    time_axis: int | None
+    max_memory: float
+    dtype: Precision
+    engine: EngineName | None
+    threads: int | None
+
+    def plan(self, noise: Noise) -> GroupDenoising | PatchDenoising:
+        """How the whole image is cleaned, once its noise is known."""
+        # Has the shape of a channel, and takes no memory.
+        like = np.broadcast_to(np.zeros((), self.dtype), self.shape)
+        if self.coding is None:
+            channels, is_weak = [like] * self.n_channels, noise.is_weak_for_groups
+            return GroupDenoising.plan(
+                channels, noise.level, self.dictionary, self.stride, self.time_axis, is_weak
+            )
+        share = noise.weakness if self.coding == "refit" else 0.0
+        return PatchDenoising.plan(
+            like, noise.level, self.dictionary, self.coding, self.threshold, self.stride, share
+        )
+
+    def options(self, part: Part) -> CleaningOptions:
+        """For one part: Dask works on several at a time, each in a thread of its own."""
+        return CleaningOptions(
+            self.engine, self.max_memory, self.threads or 1, PatchCounter(_say_nothing, 0), part
+        )
+
+
+def _say_nothing(progress: Progress) -> None:
+    """Dask tells how far it has come."""
+
+
+class Step(NamedTuple):
+    """One go over the image.
+
+    Attributes
+    ----------
+    makes : names of what comes out: an array (channels, *shape), and maybe groups, which a later step takes
+    work : function
+        Called with what is held of the arrays of `around` and the blocks of `alone`; by name with the `Part`,
+        how to denoise, what is known of the whole image and `arguments`. It returns the block of the array,
+        or a pair with the groups.
+    halo : what the work on a block needs of what lies around it
+    around : names of arrays that it needs so
+    alone : names of arrays, or groups, of which it needs no more than the block itself
+    arguments : anything else
+    """
+
+    makes: tuple[str, ...]
+    work: Callable[..., Any]
+    halo: Halo
+    around: tuple[str, ...]
+    alone: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] = MappingProxyType({})
+
+
+# Before the noise is known: neither weak nor strong, so that all steps are there that may be needed.
+ANY_NOISE = Noise(Units(), 1.0, 0.5, is_weak_for_groups=False)
+
+
+def steps_of(how: HowToDenoise, noise: Noise = ANY_NOISE) -> list[Step]:
+    """All steps from "image", an array (channels, *shape) in its own type, on; the last one makes the result.
+
+    With the `noise` of the image, steps that it makes idle are left out.
+    """
+    plan = how.plan(noise)
+    first = Step(("noisy",), _start, _no_halo, ("image",))
+    rest = _group_steps(how, plan) if isinstance(plan, GroupDenoising) else _patch_steps(how, plan)
+    return [first, *rest]
+
+
+def _group_steps(how: HowToDenoise, plan: GroupDenoising) -> Iterator[Step]:
+    guess = "noisy"
+    if plan.guide != "noisy":
+        guess = "guess"
+        has_groups = plan.guide == "groups"
+        halo = _halo_of_groups(plan) if has_groups else _halo_of_grids([plan.guide.grid])  # type: ignore[union-attr]
+        yield Step((guess,), _guess, halo, ("noisy",))
+    yield from _passes("pass", plan, guess, is_luminance=False)
+    last = _name_of("pass", plan)
+    if plan.luminance is not None:
+        yield from _passes("luminance", plan.luminance, guess, is_luminance=True)
+        alone = _name_of("luminance", plan.luminance)
+        yield Step(("mixed",), _with_luminance, _no_halo, (last,), (alone,))
+
+
+def _passes(name: str, plan: GroupDenoising, guess: str, is_luminance: bool) -> Iterator[Step]:
+    """Each with the groups of the one before, or new ones."""
+    halo, estimate, n_passes = _halo_of_groups(plan), guess, plan.settings.n_passes
+    groups: list[str] = []
+    for number in range(n_passes):
+        makes = [f"{name} {number}"]
+        if number + 1 < n_passes and not plan.matches_anew(number + 1):
+            makes.append(f"groups of {makes[0]}")
+        own = [] if plan.matches_anew(number) else groups
+        named = {"number": number, "is_luminance": is_luminance, "keeps_groups": len(makes) > 1}
+        yield Step(tuple(makes), _one_pass, halo, ("noisy", estimate), tuple(own), named)
+        estimate, groups = makes[0], makes[1:]
+
+
+def _name_of(name: str, plan: GroupDenoising) -> str:
+    return f"{name} {plan.settings.n_passes - 1}"
+
+
+def _patch_steps(how: HowToDenoise, plan: PatchDenoising) -> Iterator[Step]:
+    shape, clean = how.shape, "noisy"
+    if plan.cosines < 1:
+        patches = _halo_of_grids([cleaning.grid for cleaning in plan.cleanings])
+        yield Step(("patches",), _mean_over_patches, patches, ("noisy",))
+        is_volume = len(shape) > 2 and how.coding != "l1"
+        second = _halo_of_grids([second_grid(shape)]) if is_volume else _no_halo
+        clean = "second pass"
+        yield Step((clean,), _improved, second, ("noisy", "patches"))
+    if plan.cosines > 0:
+        first, second = (_halo_of_grids(grids(shape, plan.stride)) for grids in (first_grids, second_grids))
+        yield Step(("first cosines",), _first_cosines, first, ("noisy",))
+        yield Step(("second cosines",), _mixed, second, ("noisy", "first cosines"), (clean,))
+
+
+def _halo_of_groups(plan: GroupDenoising) -> Halo:
+    return halo_of_patches([match_grid(plan.image_shape, plan.settings).reaches()])
+
+
+def _halo_of_grids(grids: Sequence[PatchGrid]) -> Halo:
+    return halo_of_patches([grid.reaches() for grid in grids])
+
+
+def _no_halo(axis: int, inside: slice) -> slice:
+    return inside
+
+
+def end(block: np.ndarray, noise: Noise, type_: Any) -> np.ndarray:
+    """A block of the result of the last step as one of the image, of its type."""
+    return image_of_block(block, noise.units, type_, rotate=True) if noise.level else block
+
+
+# Work on a part: `noisy`, `estimate` and such are what is held of the image
+
+
+def _start(image: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Any = None) -> np.ndarray:
+    """The numbers that are computed on; where nothing is to be done, those of the image."""
+    return start_of_block(image, noise, how.dtype)
+
+
+def _guess(noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise) -> np.ndarray:
+    if not noise.level:
+        return trimmed(noisy, part)
+    plan: Any = how.plan(noise)
+    with _outside_is_empty():
+        return trimmed(plan.guess(noisy, how.options(part)), part)
+
+
+def _one_pass(
+    noisy: np.ndarray,
+    estimate: np.ndarray,
+    groups: Any = None,
+    *,
+    number: int,
+    is_luminance: bool,
+    keeps_groups: bool,
+    part: Part,
+    noise: Noise,
+    how: HowToDenoise,
+) -> Any:
+    if not noise.level:
+        return (trimmed(noisy, part), None) if keeps_groups else trimmed(noisy, part)
+    plan: Any = how.plan(noise)
+    if is_luminance:
+        plan, noisy, estimate = plan.luminance, noisy[:1], estimate[:1]
+    after, groups = plan.one_pass(number, noisy, estimate, groups, how.options(part))
+    return (trimmed(after, part), groups) if keeps_groups else trimmed(after, part)
+
+
+def _with_luminance(
+    estimate: np.ndarray, alone: np.ndarray, part: Part, noise: Noise, how: HowToDenoise
+) -> np.ndarray:
+    if not noise.level:
+        return estimate
+    return np.concatenate([(estimate[:1] + alone) / 2, estimate[1:]])
+
+
+def _mean_over_patches(
+    noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Sequence[Moments]
+) -> np.ndarray:
+    plan: Any = how.plan(noise) if noise.level else None
+    if plan is None or plan.cosines == 1:
+        return trimmed(noisy, part)
+    with _outside_is_empty():
+        means = [mean_over_patches(channel, plan.cleanings, how.options(part)) for channel in noisy]
+    return trimmed(np.stack(means), part)
+
+
+def _improved(
+    noisy: np.ndarray,
+    estimate: np.ndarray,
+    part: Part,
+    noise: Noise,
+    how: HowToDenoise,
+    moments: Sequence[Moments],
+) -> np.ndarray:
+    plan: Any = how.plan(noise) if noise.level else None
+    if plan is None or plan.cosines == 1:
+        return trimmed(noisy, part)
+    triples = zip(noisy, estimate, moments, strict=True)
+    with _outside_is_empty():
+        better = [plan.improved(own, mean, each.variance, how.options(part)) for own, mean, each in triples]
+    return trimmed(np.stack(better), part)
+
+
+def _first_cosines(
+    noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Sequence[Moments]
+) -> np.ndarray:
+    plan: Any = how.plan(noise) if noise.level else None
+    if plan is None or plan.cosines == 0:
+        return trimmed(noisy, part)
+    with _outside_is_empty():
+        guides = [
+            first_cosines(own, least_noise(noise.level, each.largest, own), plan.stride, how.options(part))
+            for own, each in zip(noisy, moments, strict=True)
+        ]
+    return trimmed(np.stack(guides), part)
+
+
+def _mixed(
+    noisy: np.ndarray,
+    guide: np.ndarray,
+    estimate: np.ndarray,
+    part: Part,
+    noise: Noise,
+    how: HowToDenoise,
+    moments: Sequence[Moments],
+) -> np.ndarray:
+    """The second pass of cosines, mixed with `estimate`, of which no more than what is wanted is given."""
+    plan: Any = how.plan(noise) if noise.level else None
+    if plan is None or plan.cosines == 0:
+        return estimate
+    with _outside_is_empty():
+        cosines = [
+            second_cosines(
+                own, steering, least_noise(noise.level, each.largest, own), plan.stride, how.options(part)
+            )
+            for own, steering, each in zip(noisy, guide, moments, strict=True)
+        ]
+    return plan.mixed(estimate, trimmed(np.stack(cosines), part))
+
+
+def _outside_is_empty() -> Any:
+    """What is held around a part has no patches, and divides nothing by nothing."""
+    return np.errstate(invalid="ignore", divide="ignore")
