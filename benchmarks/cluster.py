@@ -22,7 +22,8 @@ from rows import write_rows
 
 import sedil
 from sedil.cluster import parts
-from sedil.file_jobs.chunk_runs import ChunkSettings, open_job, run_job
+from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job
+from sedil.file_jobs.chunk_runs import run_job
 from sedil.image_files.grey_images import read_grey
 from sedil.image_files.volume_files import read_volume
 from sedil_studies.measures.held_out_cost import held_out_terms

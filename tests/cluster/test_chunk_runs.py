@@ -23,12 +23,13 @@ pytest.importorskip("distributed", reason=REASON)
 zarr = pytest.importorskip("zarr", reason=REASON)
 h5py = pytest.importorskip("h5py", reason=REASON)
 
-from sedil.cluster import stored_arrays  # noqa: E402
+from sedil.cluster import block_sizes, stored_arrays  # noqa: E402
 from sedil.cluster.journal import Journal  # noqa: E402
 from sedil.cluster.multiscale import open_multiscale  # noqa: E402
 from sedil.cluster.stored_arrays import blocks_of, open_stored  # noqa: E402
 from sedil.file_jobs import chunk_runs  # noqa: E402
-from sedil.file_jobs.chunk_runs import ChunkSettings, open_job, run_job  # noqa: E402
+from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job  # noqa: E402
+from sedil.file_jobs.chunk_runs import run_job  # noqa: E402
 
 SIGMA = 15.0
 Z, Y, X = np.ogrid[:24, :40, :44]
@@ -47,6 +48,7 @@ def folder(tmp_path, monkeypatch, client):
     """Several small blocks, worked on by a cluster that is there already."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(stored_arrays, "_VALUES_AT_A_TIME", 2**12)
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", 1.3e6)
     zarr.create_array("noisy.zarr", data=NOISY, chunks=CHUNKS, attributes={"unit": "micrometer"})
     return tmp_path
 
