@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,15 +17,15 @@ _ALL_NUMBERS_UP_TO = 16  # of cuts that are looked at; of more only some, each a
 
 
 class _Cut(NamedTuple):
-    """An axis in so many pieces: of all pieces together, and of the largest, how long what is held is.
+    """An axis in so many pieces: how long what is held is of the largest, and what is worked on, of all too.
 
     What is worked on reaches about half as far beyond a block as what is held.
     """
 
-    sizes: tuple[int, ...]
-    largest_held: int
-    work: float
+    n_pieces: int
+    largest_held: float
     largest_work: float
+    work: float
 
 
 def sizes_of_blocks(
@@ -48,12 +47,17 @@ def sizes_of_blocks(
     held = _products([[cut.largest_held for cut in cuts] for cuts in along])
     work = _products([[cut.work for cut in cuts] for cuts in along])
     largest = _products([[cut.largest_work for cut in cuts] for cuts in along])
-    n_blocks = _products([[len(cut.sizes) for cut in cuts] for cuts in along])
+    n_blocks = _products([[cut.n_pieces for cut in cuts] for cuts in along])
     cost = work / n_workers + np.ceil(n_blocks / n_workers) * largest
     # Where even the smallest blocks do not fit, it is these.
     fits = held <= max(BYTES_OF_A_BLOCK / bytes_per_pixel, held.min())
-    best = np.unravel_index(np.argmin(np.where(fits, cost, np.inf)), cost.shape)
-    return tuple(cuts[at].sizes for cuts, at in zip(along, best, strict=True))
+    # Of equals those that are cut along the first axes, so that what lies together in files stays together.
+    best = np.unravel_index(np.argmin(np.where(fits, cost, np.inf).T), cost.T.shape)[::-1]
+    numbers = [cuts[at].n_pieces for cuts, at in zip(along, best, strict=True)]
+    return tuple(
+        tuple(map(_length, _pieces(side, number, range(number))))
+        for side, number in zip(shape, numbers, strict=True)
+    )
 
 
 def _products(along: Sequence[Sequence[float]]) -> np.ndarray:
@@ -70,10 +74,18 @@ def _cuts(axis: int, side: int, halos: Sequence[Halo]) -> list[_Cut]:
 
 
 def _cut(axis: int, side: int, number: int, halos: Sequence[Halo]) -> _Cut:
-    """In pieces that are as long as each other, or one pixel longer."""
-    ends = [at * side // number for at in range(number + 1)]
-    inside = [slice(begin, end) for begin, end in pairwise(ends)]
-    sizes = tuple(own.stop - own.start for own in inside)
+    """What lies at the ends, and in the middle, stands for all."""
+    some = {0, 1, number // 2, number - 2, number - 1}
+    inside = _pieces(side, number, [at for at in some if 0 <= at < number])
     held = np.max([[length_held(halo, axis, own) for own in inside] for halo in set(halos)], axis=0)
-    work = (held + sizes) / 2
-    return _Cut(sizes, int(held.max()), float(work.sum()), float(work.max()))
+    work = (held + [_length(own) for own in inside]) / 2
+    return _Cut(number, float(held.max()), float(work.max()), number * float(work.mean()))
+
+
+def _pieces(side: int, number: int, which: Iterable[int]) -> list[slice]:
+    """Some of so many pieces of an axis, which are as long as each other, or one pixel longer."""
+    return [slice(at * side // number, (at + 1) * side // number) for at in which]
+
+
+def _length(own: slice) -> int:
+    return own.stop - own.start
