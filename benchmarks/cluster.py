@@ -22,7 +22,8 @@ from rows import write_rows
 
 import sedil
 from sedil.cluster import parts
-from sedil.file_jobs.chunk_runs import ChunkSettings, open_job, run_job
+from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job
+from sedil.file_jobs.chunk_runs import run_job
 from sedil.image_files.grey_images import read_grey
 from sedil.image_files.volume_files import read_volume
 from sedil_studies.measures.held_out_cost import held_out_terms
@@ -30,7 +31,7 @@ from sedil_studies.measures.held_out_cost import held_out_terms
 SIGMA = 20.0
 HEAD = "volumes/chris_t1.npz"
 TRAINING, HELD_OUT = ("baboon", "couple", "hill", "man"), ("lake", "woman_darkhair")
-N_KILLS = 10
+N_KILLS = 10  # of a worker, and as many of the whole run
 Row = dict[str, Any]
 
 
@@ -166,11 +167,12 @@ def measure_kills(data: Path) -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         zarr.create_array(folder / "noisy.zarr", data=noisy, chunks=(32, 32, 32))
-        for method in ("quick", "groups"):
+        methods = ("quick", "groups")
+        for method in methods:
             whole = _seconds(lambda: _in_process(folder, f"{method}.zarr", method))  # noqa: B023
             expected = contents(folder / f"{method}.zarr")
             for victim in ("worker", "run"):
-                for moment in sorted(rng.uniform(0.1, 1, N_KILLS // 2) * whole):
+                for moment in sorted(rng.uniform(0.1, 1, N_KILLS // len(methods)) * whole):
                     target = folder / f"{method}-{victim}-{moment:.3f}.zarr"
                     n_kills, seconds = _disturbed(folder, target.name, method, victim, moment)
                     yield {
@@ -204,9 +206,11 @@ def _started(folder: Path, target: str, method: Any) -> Any:
 def _run(folder: Path, target: str, method: Any) -> None:
     os.setsid()  # so that the run and its workers can be killed together
     job = open_job(folder / "noisy.zarr", folder / target, ChunkSettings(SIGMA, None, method))
-    from sedil.cluster import stored_arrays
+    from sedil.cluster import block_sizes, stored_arrays
 
-    stored_arrays._VALUES_AT_A_TIME = 2**14  # many small blocks, so that a kill finds some done
+    # Four blocks a step, and more to write, so that a kill finds some done.
+    stored_arrays._VALUES_AT_A_TIME = 2**14
+    block_sizes.BYTES_OF_A_BLOCK = 6e6 if method == "groups" else 4e6
     run_job(job, None, 2, lambda _: None, lambda _: None)
 
 

@@ -15,6 +15,7 @@ import tifffile
 from typer.testing import CliRunner
 
 import sedil
+from full_disk import no_space, stop_writes
 from sedil.cli import app
 
 REASON = "Dask is not installed: files in chunks were not tested"
@@ -23,18 +24,22 @@ pytest.importorskip("distributed", reason=REASON)
 zarr = pytest.importorskip("zarr", reason=REASON)
 h5py = pytest.importorskip("h5py", reason=REASON)
 
-from sedil.cluster import stored_arrays  # noqa: E402
+from sedil.cluster import block_sizes, stored_arrays  # noqa: E402
 from sedil.cluster.journal import Journal  # noqa: E402
+from sedil.cluster.kept_blocks import KeptBlocks  # noqa: E402
 from sedil.cluster.multiscale import open_multiscale  # noqa: E402
+from sedil.cluster.parts import halo_of_width  # noqa: E402
 from sedil.cluster.stored_arrays import blocks_of, open_stored  # noqa: E402
-from sedil.file_jobs import chunk_runs  # noqa: E402
-from sedil.file_jobs.chunk_runs import ChunkSettings, open_job, run_job  # noqa: E402
+from sedil.engines.contract import Groups  # noqa: E402
+from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job  # noqa: E402
+from sedil.file_jobs.chunk_runs import run_job  # noqa: E402
 
 SIGMA = 15.0
 Z, Y, X = np.ogrid[:24, :40, :44]
 CLEAN = 120 + 60 * np.sin(X / 9) * np.cos(Y / 7) * np.cos(Z / 11)
 NOISY = (CLEAN + SIGMA * np.random.default_rng(0).standard_normal(CLEAN.shape)).astype(np.float32)
 CHUNKS = (12, 20, 44)
+BYTES = {"quick": 1.3e6, "groups": 2e6}  # of a block: four of them, and two
 QUICK = ChunkSettings(SIGMA, None, "quick", 4)
 
 
@@ -47,16 +52,17 @@ def folder(tmp_path, monkeypatch, client):
     """Several small blocks, worked on by a cluster that is there already."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(stored_arrays, "_VALUES_AT_A_TIME", 2**12)
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", BYTES["quick"])
     zarr.create_array("noisy.zarr", data=NOISY, chunks=CHUNKS, attributes={"unit": "micrometer"})
     return tmp_path
 
 
 @pytest.fixture
 def run(client):
-    def run_(source, target, settings=QUICK, mask=None, force=False):
+    def run_(source, target, settings=QUICK, mask=None, force=False, report=lambda progress: None):
         told = []
         job = open_job(Path(source), Path(target), settings, mask and Path(mask), force)
-        run_job(job, client.scheduler.address, None, lambda progress: None, told.append)
+        run_job(job, client.scheduler.address, None, report, told.append)
         return told[0]
 
     return run_
@@ -132,10 +138,36 @@ def test_ome_zarr_is_denoised_at_its_finest_scale_and_made_coarser_anew(run, zar
     assert open_multiscale(Path("b.zarr")).axes == ("time", "channel", "space", "space", "space")
 
 
+@pytest.mark.parametrize("method", ["quick", "groups"])
+def test_colours_and_integers_are_those_in_memory(run, monkeypatch, method):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", 1.5e6)
+    picture = np.clip(np.stack([NOISY[:, :, k].repeat(3, 0) for k in (0, 9, 30)], -1), 0, 255).astype(
+        np.uint8
+    )
+    zarr.create_array("a.zarr", data=picture, chunks=(30, 20, 2))  # luminance is that of all colours
+    run("a.zarr", "b.zarr", QUICK._replace(method=method))
+    whole = sedil.denoise(picture, SIGMA, method=method, stride=4, channel_axis=-1)
+    np.testing.assert_array_equal(zarr.open_array("b.zarr")[:], whole)
+
+
+def test_images_that_share_chunks_and_one_without_noise(run):
+    """Two times in a chunk; the third image is flat, and stays as it is."""
+    images = np.stack([NOISY, NOISY[::-1], np.full_like(NOISY, 7)])
+    group = zarr.open_group("a.zarr", mode="w")
+    group.create_array("0", data=images, chunks=(2, 12, 20, 44))
+    facts = [{"axes": [AXES[0], *AXES[2:]], "datasets": [{"path": "0"}]}]
+    group.attrs.update({"ome": {"multiscales": facts}})
+    run("a.zarr", "b.zarr")
+    result = zarr.open_group("b.zarr", mode="r")["0"][:]
+    for own, image in zip(result[:2], images, strict=False):
+        np.testing.assert_array_equal(own, expected(image))
+    np.testing.assert_array_equal(result[2], images[2])
+
+
 def test_noise_is_estimated_once_and_told(run):
     facts = run("noisy.zarr", "b.zarr", QUICK._replace(sigma=None))
     assert facts.sigmas == [pytest.approx(sedil.estimate_noise(NOISY), rel=1e-9)]
-    assert facts.n_blocks == 4
+    assert facts.n_blocks == 16  # four each to read, of patches, of the second pass, and to write
 
 
 def test_missing_voxels_are_filled(run):
@@ -153,35 +185,129 @@ def test_missing_voxels_are_filled(run):
 # Runs that are stopped
 
 
-def test_finished_blocks_are_not_done_again(run, monkeypatch):
-    run("noisy.zarr", "whole.zarr")
-    asked = []
-    step = chunk_runs._run_step
+@pytest.fixture
+def stopped(client):
+    """A run that raises an error once so many blocks are done; returns the lines of its journal."""
 
-    def stopping(step_, number, journal, client):
-        for count, block in enumerate(step(step_, number, journal, client)):
-            if count == 2 and not asked:
-                asked.append("stopped")
-                raise KeyboardInterrupt
-            yield block
+    def stopped_(target, n_blocks, error, settings=QUICK, source="noisy.zarr"):
+        def report(progress):
+            if progress.done == n_blocks:
+                raise error
 
-    monkeypatch.setattr(chunk_runs, "_run_step", stopping)
-    with pytest.raises(KeyboardInterrupt):
-        run("noisy.zarr", "b.zarr")
-    assert not Path("b.zarr").exists()
-    lines = Path("b.zarr.unfinished/finished.txt").read_text().split()
-    assert len(lines) == 2
+        job = open_job(Path(source), Path(target), settings)
+        with pytest.raises(type(error)) as raised:
+            run_job(job, client.scheduler.address, None, report, lambda facts: None)
+        assert not Path(target).exists()
+        lines = Path(f"{target}.unfinished/finished.txt").read_text().split()
+        assert len(lines) == n_blocks
+        return lines, raised.value
+
+    return stopped_
+
+
+def kept(folder):
+    """Blocks of steps that are kept, and when each was written."""
+    files = Path(f"{folder}.unfinished/image-0").rglob("[0-9]*")
+    return {str(file.relative_to(folder.parent)): file.stat().st_mtime_ns for file in files}
+
+
+@pytest.mark.parametrize(("method", "n_blocks"), [("quick", 4), ("groups", 2)])
+def test_a_run_goes_on_in_the_middle_of_an_inner_step(run, stopped, tmp_path, monkeypatch, method, n_blocks):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", BYTES[method])
+    settings, n_done = QUICK._replace(method=method), 2 * n_blocks + n_blocks // 2
+    lines, _ = stopped("b.zarr", n_done, KeyboardInterrupt(), settings)
+    assert {line.split(":")[0] for line in lines} == {"0", "1", "2"}
+    client_is_idle(tmp_path)
+    before = kept(tmp_path / "b.zarr")
+    done = {}
+
+    def note(progress):
+        done[progress.done] = kept(tmp_path / "b.zarr")
+
+    facts = run("noisy.zarr", "b.zarr", settings, report=note)
+    assert facts.n_done_before == n_done
+    # Blocks that were noted are not written again while their folder is there.
+    noted = {name for name in before if any(name_of(name, line, method) for line in lines)}
+    assert len(noted) >= n_done - n_blocks  # the first ones may be used up
+    assert all(done[n_done + 1][name] == before[name] for name in noted)
+    np.testing.assert_array_equal(
+        zarr.open_array("b.zarr")[:], sedil.denoise(NOISY, SIGMA, method=method, stride=4)
+    )
+    assert not Path("b.zarr.unfinished").exists()
+
+
+def name_of(name, line, method):
+    number, index = line.split(":")
+    folders = {"quick": ("noisy", "patches", "second-pass"), "groups": ("noisy", "guess", "pass-0")}[method]
+    return Path(name).parent.name.endswith(folders[int(number)]) and Path(name).stem == index
+
+
+def client_is_idle(folder):
+    """What workers had begun they end: until then blocks without a line may still come."""
+    before = None
+    while before != (before := sorted(folder.rglob("*"))):
+        time.sleep(1)
+
+
+def test_finished_blocks_are_not_done_again(run, stopped, tmp_path):
+    lines, _ = stopped("b.zarr", 14, KeyboardInterrupt())
+    client_is_idle(tmp_path)
     # A block that was finished is taken as it is, and one that was not is made anew, whatever lies there.
-    index = {tuple(map(int, line[2:].split("."))) for line in lines}
+    index = {tuple(map(int, line[2:].split("."))) for line in lines if line.startswith("3:")}
+    assert len(index) == 2
     half = zarr.open_array("b.zarr.unfinished/result.zarr")
     half[:] = -1
     facts = run("noisy.zarr", "b.zarr")
-    assert facts.n_done_before == 2
+    assert facts.n_done_before == 14
     result = zarr.open_array("b.zarr")[:]
     for block in np.ndindex(2, 2, 1):
         part = tuple(slice(k * side, (k + 1) * side) for k, side in zip(block, CHUNKS, strict=True))
         np.testing.assert_array_equal(result[part], -1 if block in index else expected()[part])
     assert not Path("b.zarr.unfinished").exists()
+
+
+def test_what_no_step_needs_any_more_is_removed(run, monkeypatch):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", BYTES["groups"])
+    there = []
+
+    def note(progress):
+        folders = Path("b.zarr.unfinished/image-0").glob("*")
+        there.append((progress.done, {folder.name for folder in folders}))
+
+    run("noisy.zarr", "b.zarr", QUICK._replace(method="groups"), report=note)
+    seen = dict(there)
+    assert seen[6] == {"noisy", "guess", "pass-0", "groups-of-pass-0"}  # two blocks a step
+    assert seen[7] == {"noisy", "pass-0", "groups-of-pass-0", "pass-1"}
+    assert seen[9] == {"noisy", "pass-1", "pass-2", "groups-of-pass-2"}
+    assert seen[15] == {"pass-4"}
+    assert not Path("b.zarr.unfinished").exists()
+
+
+@pytest.mark.parametrize("damage", ["cut", "gone"])
+def test_a_damaged_block_is_not_taken_for_a_whole_one(run, stopped, tmp_path, damage):
+    stopped("b.zarr", 5, KeyboardInterrupt())
+    client_is_idle(tmp_path)
+    file = Path("b.zarr.unfinished/image-0/noisy/0.1.0.npy")
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:-100])
+    else:
+        file.unlink()
+    with pytest.raises((ValueError, FileNotFoundError), match=r"0\.1\.0\.npy"):
+        run("noisy.zarr", "b.zarr")
+    assert not Path("b.zarr").exists()
+
+
+def test_a_half_written_block_has_no_name(run, stopped, tmp_path):
+    stopped("b.zarr", 6, KeyboardInterrupt())
+    client_is_idle(tmp_path)
+    folder = Path("b.zarr.unfinished/image-0/patches")
+    lines = Path("b.zarr.unfinished/finished.txt").read_text().split()
+    for file in folder.glob("*.npy"):
+        if f"1:{file.stem}" not in lines:
+            file.unlink()
+    (folder / ".1.1.0.npy.0123456789abcdef.part").write_bytes(b"half")
+    run("noisy.zarr", "b.zarr")
+    np.testing.assert_array_equal(zarr.open_array("b.zarr")[:], expected())
 
 
 def test_a_line_that_was_cut_off_is_none(tmp_path):
@@ -326,20 +452,48 @@ def test_a_read_only_folder_is_told(run):
         run("noisy.zarr", "closed/b.zarr")
 
 
-def test_a_full_disk_is_told_with_where_to_go_on(run, monkeypatch):
-    step = chunk_runs._run_step
+def test_a_full_disk_is_told_with_where_to_go_on(run, stopped):
+    _, error = stopped("b.zarr", 6, OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    assert "The disk is full: what is done stays in" in str(error)
+    assert "b.zarr.unfinished, and the same command goes on from there" in str(error)
+    assert run("noisy.zarr", "b.zarr").n_done_before == 6
+    np.testing.assert_array_equal(zarr.open_array("b.zarr")[:], expected())
 
-    def full(*arguments):
-        yield next(step(*arguments))
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(chunk_runs, "_run_step", full)
-    with pytest.raises(
-        OSError, match=r"The disk is full: what is done stays in .*b.zarr.unfinished, and the same"
-    ):
-        run("noisy.zarr", "b.zarr")
-    monkeypatch.setattr(chunk_runs, "_run_step", step)
-    assert run("noisy.zarr", "b.zarr").n_done_before == 1
+def test_a_block_that_finds_no_room_says_so(tmp_path, monkeypatch):
+    blocks = KeptBlocks(tmp_path, ((4, 4), (6,)))
+    blocks.write((0, 0), np.ones((1, 4, 6), np.float32))
+    with monkeypatch.context() as patch:
+        stop_writes(patch, "1.0.npy", no_space, room=90)
+        with pytest.raises(OSError, match="No space left") as raised:
+            blocks.write((1, 0), np.ones((1, 4, 6), np.float32))
+    assert raised.value.errno == errno.ENOSPC
+    assert [file.name for file in tmp_path.glob("*.npy")] == ["0.0.npy"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_blocks_are_read_across_their_seams(tmp_path, rng):
+    blocks, whole = KeptBlocks(tmp_path, ((4, 3), (2, 5, 2))), rng.standard_normal((2, 7, 9))
+    for index in np.ndindex(2, 3):
+        rows, columns = (
+            (slice(0, 4), slice(4, 7))[index[0]],
+            (slice(0, 2), slice(2, 7), slice(7, 9))[index[1]],
+        )
+        blocks.write(index, whole[:, rows, columns])
+    for rows, columns in [(slice(0, 7), slice(0, 9)), (slice(3, 5), slice(1, 8)), (slice(4, 7), slice(2, 3))]:
+        np.testing.assert_array_equal(blocks.read((rows, columns)), whole[:, rows, columns])
+
+
+def test_groups_are_kept_as_they_are(tmp_path):
+    groups = [
+        Groups((4, 4), (slice(0, 9), slice(2, 8)), np.arange(6, dtype=np.int32).reshape(2, 3), 5),
+        Groups((4, 4), (slice(1, 5), slice(0, 4)), np.zeros((0, 3), np.int32), 2),
+    ]
+    blocks = KeptBlocks(tmp_path, ((9,), (8,)))
+    blocks.write((0, 0), groups)
+    for own, other in zip(blocks.block((0, 0)), groups, strict=True):
+        assert own._replace(members=None) == other._replace(members=None)
+        np.testing.assert_array_equal(own.members, other.members)
 
 
 @pytest.mark.parametrize(
@@ -350,3 +504,27 @@ def test_blocks_are_whole_chunks(shape, chunks):
     for side, length, own in zip(sides, shape, chunks or (1,) * len(shape), strict=True):
         assert side % own == 0 or side == length
     assert np.prod(sides) <= max(2 * stored_arrays._VALUES_AT_A_TIME, np.prod(chunks or 1))
+
+
+def halo(width, shape):
+    return halo_of_width(shape, (width,) * len(shape), (width,) * len(shape))
+
+
+@pytest.mark.parametrize("shape", [(512, 512, 256), (192, 192, 192), (4000, 5000), (10**9,), (2048,) * 3])
+@pytest.mark.parametrize("n_workers", [1, 2, 64])
+def test_a_block_with_its_halo_fits_into_the_memory_of_a_worker(monkeypatch, shape, n_workers):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", 330e6)
+    sizes = block_sizes.sizes_of_blocks(shape, [halo(13, shape), halo(3, shape)], 73, n_workers)
+    assert tuple(map(sum, sizes)) == shape
+    held = np.prod([max(own) + 13 * min(len(own) - 1, 2) for own in sizes], dtype=float)
+    assert held * 73 <= 330e6
+    assert np.prod([len(own) for own in sizes], dtype=float) >= n_workers
+
+
+def test_few_seams_are_cut_and_all_workers_have_a_block(monkeypatch):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", 330e6)
+    shape = (192, 192, 192)
+    two = block_sizes.sizes_of_blocks(shape, [halo(13, shape)], 73, 2)
+    assert sorted(map(len, two)) == [1, 1, 2]  # slabs of 96
+    eight = block_sizes.sizes_of_blocks(shape, [halo(13, shape)], 73, 8)
+    assert [len(own) for own in eight] == [2, 2, 2]

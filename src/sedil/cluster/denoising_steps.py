@@ -9,6 +9,7 @@ but what lies on both sides of a seam. To add a step, add it to the list of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -29,6 +30,9 @@ from sedil.imaging.second_pass import second_grid
 from sedil.imaging.weak_noise import first_cosines, first_grids, least_noise, second_cosines, second_grids
 from sedil.patch_grid import Part, PatchGrid
 from sedil.progress import Progress
+
+# That are held at a time, of the size of what is held of a channel.
+_IMAGES_OF_PATCHES, _IMAGES_OF_GROUPS, _IMAGES_OF_A_CHANNEL = 12, 6, 8
 
 
 class HowToDenoise(NamedTuple):
@@ -59,6 +63,15 @@ class HowToDenoise(NamedTuple):
         return PatchDenoising.plan(
             like, noise.level, self.dictionary, self.coding, self.threshold, self.stride, share
         )
+
+    def bytes_per_pixel(self) -> float:
+        """Memory for each pixel that is held while a block is worked on, all its channels; measured."""
+        size, plan = np.dtype(self.dtype).itemsize, self.plan(ANY_NOISE)
+        if not isinstance(plan, GroupDenoising):
+            return size * (_IMAGES_OF_PATCHES + 2 * self.n_channels)
+        settings = plan.settings
+        members = settings.n_members / prod(settings.strides)
+        return 4 * members + size * (_IMAGES_OF_GROUPS + _IMAGES_OF_A_CHANNEL * self.n_channels)
 
     def options(self, part: Part) -> CleaningOptions:
         """For one part: Dask works on several at a time, each in a thread of its own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
@@ -120,3 +121,17 @@ class Noise(NamedTuple):
     level: float
     weakness: float
     is_weak_for_groups: bool
+
+
+def facts_as_plain(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The noise of an image and the moments of its channels, if there are any, as JSON takes them."""
+    return {name: list(each) for name, each in facts.items()}
+
+
+def facts_from_plain(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Inverse of `facts_as_plain`, to the bit."""
+    units, *others = plain["noise"]
+    facts: dict[str, Any] = {"noise": Noise(Units(*units), *others)}
+    if "moments" in plain:
+        facts["moments"] = tuple(Moments(*each) for each in plain["moments"])
+    return facts

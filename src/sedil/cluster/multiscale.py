@@ -6,12 +6,12 @@ Versions 0.1 to 0.4 say so in the attribute ``multiscales``, 0.5 in ``ome``; all
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil.cluster.dask_arrays import dask_array
 from sedil.cluster.stored_arrays import StoredArray, one_sentence, zarr_array, zarr_module
 from sedil.errors import ImageFileError
 from sedil.imaging.pixels import as_type
@@ -83,12 +83,20 @@ def create_multiscale(place: Path, like: Multiscale) -> Multiscale:
     return like._replace(path=place, levels=tuple(made))
 
 
-def coarser(fine: Any, shape: tuple[int, ...], chunks: tuple[int, ...]) -> Any:
-    """A Dask array at a coarser scale: each pixel the mean of those it stands for."""
-    da = dask_array()
-    factors = tuple(-(-own // side) for own, side in zip(fine.shape, shape, strict=True))
-    short = [(0, side * by - own) for own, side, by in zip(fine.shape, shape, factors, strict=True)]
-    padded = da.pad(fine, short, mode="edge") if any(after for _, after in short) else fine
-    padded = padded.rechunk(tuple(by * length for by, length in zip(factors, chunks, strict=True)))
-    means = da.coarsen(np.mean, padded, dict(enumerate(factors)))
-    return means.map_blocks(as_type, fine.dtype, dtype=fine.dtype)
+def coarser(fine: StoredArray, shape: tuple[int, ...], where: Sequence[slice]) -> np.ndarray:
+    """A part of an image at a coarser scale, of this shape: each pixel the mean of those it stands for.
+
+    Beyond its end the finer one is taken to go on as it ends.
+    """
+    factors = [-(-own // side) for own, side in zip(fine.shape, shape, strict=True)]
+    wanted = [(at.start * by, at.stop * by) for at, by in zip(where, factors, strict=True)]
+    there = [
+        slice(min(begin, own - 1), min(end, own))
+        for (begin, end), own in zip(wanted, fine.shape, strict=True)
+    ]
+    short = [(0, end - begin - (at.stop - at.start)) for (begin, end), at in zip(wanted, there, strict=True)]
+    block = fine[tuple(there)]
+    block = np.pad(block, short, mode="edge") if any(after for _, after in short) else block
+    pairs = [n for length, by in zip(block.shape, factors, strict=True) for n in (length // by, by)]
+    means = block.reshape(pairs).mean(axis=tuple(range(1, 2 * len(factors), 2)))
+    return as_type(means, fine.dtype)

@@ -45,6 +45,17 @@ class Layout(NamedTuple):
     places: tuple[tuple[Place, ...], ...]
     depth: tuple[tuple[int, int], ...]
 
+    def places_of(self, index: Sequence[int]) -> list[Place]:
+        """Of one chunk, along each axis."""
+        return [along[number] for along, number in zip(self.places, index, strict=True)]
+
+    def part(self, index: Sequence[int]) -> Part:
+        """One chunk as a part of the whole."""
+        places = self.places_of(index)
+        return Part(
+            self.image_shape, tuple(place.held for place in places), tuple(place.inside for place in places)
+        )
+
 
 def halo_of_patches(all_reaches: Sequence[Sequence[Reach]]) -> Halo:
     """What the patches of several grids need, given what each patch touches."""
@@ -66,6 +77,12 @@ def halo_of_width(shape: Sequence[int], before: Sequence[int], after: Sequence[i
 
 def _union(parts: Sequence[slice]) -> slice:
     return slice(min(part.start for part in parts), max(part.stop for part in parts))
+
+
+def length_held(halo: Halo, axis: int, inside: slice) -> int:
+    """How much of an axis must be there for work on an interval of it."""
+    held = _union([inside, halo(axis, inside)])
+    return held.stop - held.start
 
 
 def chunks_to_work_in(chunks: Chunks, halos: Sequence[Halo]) -> Chunks:
@@ -217,13 +234,8 @@ class _OnPart:
 
     def __call__(self, *blocks: Any, block_id: tuple[int, ...], **arguments: Any) -> Any:
         layout, n = self.layout, self.n_held
-        places = [along[number] for along, number in zip(layout.places, block_id[1:], strict=True)]
-        cut = (slice(None), *(place.cut for place in places))
-        part = Part(
-            layout.image_shape,
-            tuple(place.held for place in places),
-            tuple(place.inside for place in places),
-        )
+        cut = (slice(None), *(place.cut for place in layout.places_of(block_id[1:])))
+        part = layout.part(block_id[1:])
         return self.work(*(block[cut] for block in blocks[:n]), *blocks[n:], part=part, **arguments)
 
 

@@ -12,7 +12,8 @@ import typer
 from sedil.terminal import bar, console, counted
 
 if TYPE_CHECKING:
-    from sedil.file_jobs.chunk_runs import ChunkSettings, Facts
+    from sedil.file_jobs.chunk_jobs import ChunkSettings
+    from sedil.file_jobs.chunk_runs import Facts
 
 Scheduler = Annotated[
     str | None,
@@ -50,7 +51,8 @@ def restore_in_blocks(
 ) -> None:
     """Denoise an array, or fill where its mask says, and tell how it goes."""
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.chunk_runs import open_job, run_job
+    from sedil.file_jobs.chunk_jobs import open_job
+    from sedil.file_jobs.chunk_runs import run_job
 
     job = open_job(source, target, settings, mask, force)
     began = time.perf_counter()

@@ -146,7 +146,7 @@ def denoise(
     *images, output = paths
     if not images:
         context.fail(f"Missing argument 'OUT': where does the clean picture of {output} go?")
-    from sedil.file_jobs.chunk_runs import ChunkSettings
+    from sedil.file_jobs.chunk_jobs import ChunkSettings
     from sedil.file_jobs.denoise_files import DenoiseSettings, given_levels
     from sedil.file_jobs.job_planning import plan_one, plan_several
     from sedil.imaging.denoise import check_noise

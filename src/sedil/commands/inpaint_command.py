@@ -63,7 +63,7 @@ def inpaint(
     its brightest pixel. All other pixels stay as they are.
     """
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.chunk_runs import ChunkSettings
+    from sedil.file_jobs.chunk_jobs import ChunkSettings
     from sedil.file_jobs.denoise_files import given_levels
     from sedil.file_jobs.inpaint_files import inpaint_file, notes_on, open_masked
     from sedil.pretrained import as_dictionary

@@ -1,0 +1,125 @@
+"""What a step has made, kept for the next one: a file for each block, in a folder.
+
+A file has its name only once it is whole, and is read in parts: a block and what lies around it need no more
+of the files of its neighbours than that. Unlike a chunk of a Zarr store, one that is missing is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, product
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from sedil.cluster.parts import Chunks
+from sedil.cluster.stored_arrays import one_sentence
+from sedil.engines.contract import Groups
+from sedil.partial_files import partial_file
+
+Index = tuple[int, ...]  # which block it is, along each axis of space
+_ARRAY, _GROUPS = ".npy", ".groups"
+
+
+@dataclass(frozen=True)
+class KeptBlocks:
+    """An array (channels, *shape), or groups, in blocks.
+
+    Attributes
+    ----------
+    folder : where they are; whoever leads a run makes and removes it
+    sizes : lengths of the blocks along each axis of space
+    """
+
+    folder: Path
+    sizes: Chunks
+
+    def write(self, index: Index, made: np.ndarray | Sequence[Groups]) -> None:
+        """Keep what was made of a block."""
+        is_array = isinstance(made, np.ndarray)
+        file = self._file(index, _ARRAY if is_array else _GROUPS)
+        with one_sentence(file, "written"), partial_file(file) as stream:
+            if isinstance(made, np.ndarray):
+                _write_array(stream, made)
+            else:
+                _write_groups(stream, made)
+            stream.flush()
+            os.fsync(stream.fileno())
+            os.replace(stream.name, file)
+
+    def block(self, index: Index) -> Any:
+        """What was kept of one block."""
+        groups = self._file(index, _GROUPS)
+        if not groups.exists():
+            return np.array(self._opened(index))
+        with one_sentence(groups, "read"), groups.open("rb") as stream:
+            return _read_groups(stream)
+
+    def read(self, held: Sequence[slice]) -> np.ndarray:
+        """A part of the array, with all channels, whatever blocks it lies in."""
+        whole: np.ndarray | None = None
+        for index, there, here in self._pieces(held):
+            block = self._opened(index)
+            if whole is None:
+                whole = np.empty((len(block), *(own.stop - own.start for own in held)), block.dtype)
+            whole[(slice(None), *here)] = block[(slice(None), *there)]
+        assert whole is not None  # parts are not empty
+        return whole
+
+    def _pieces(self, held: Sequence[slice]) -> Iterator[tuple[Index, list[slice], list[slice]]]:
+        """Blocks that a part lies in: which, what is wanted of them, and where that goes in the part."""
+        along = []
+        for own, sizes in zip(held, self.sizes, strict=True):
+            cuts = []
+            for number, (end, size) in enumerate(zip(accumulate(sizes), sizes, strict=True)):
+                first, last = max(own.start, end - size), min(own.stop, end)
+                if first < last:
+                    begin = end - size
+                    there, here = (
+                        slice(first - begin, last - begin),
+                        slice(first - own.start, last - own.start),
+                    )
+                    cuts.append((number, there, here))
+            along.append(cuts)
+        for pieces in product(*along):
+            yield tuple(p[0] for p in pieces), [p[1] for p in pieces], [p[2] for p in pieces]
+
+    def _opened(self, index: Index) -> np.ndarray:
+        file = self._file(index, _ARRAY)
+        with one_sentence(file, "read"):
+            return np.load(file, mmap_mode="r", allow_pickle=False)
+
+    def _file(self, index: Index, suffix: str) -> Path:
+        return self.folder / f"{'.'.join(map(str, index))}{suffix}"
+
+
+def _write_array(stream: BinaryIO, array: np.ndarray) -> None:
+    """Past `np.save`, which does not say why it could write no more."""
+    own = np.ascontiguousarray(array)
+    np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(own))
+    stream.write(own.data)
+
+
+def _write_groups(stream: BinaryIO, groups: Sequence[Groups]) -> None:
+    """First, row by row, all but their members, then these."""
+    rows = [
+        [some.n_patches, *some.patch_shape, *(end for own in some.extent for end in (own.start, own.stop))]
+        for some in groups
+    ]
+    _write_array(stream, np.array(rows, np.int64).reshape(len(rows), -1))
+    for some in groups:
+        _write_array(stream, some.members)
+
+
+def _read_groups(stream: BinaryIO) -> list[Groups]:
+    found = []
+    for n_patches, *numbers in np.load(stream, allow_pickle=False).tolist():
+        n_axes = len(numbers) // 3
+        ends = numbers[n_axes:]
+        extent = tuple(slice(*ends[at : at + 2]) for at in range(0, 2 * n_axes, 2))
+        members = np.load(stream, allow_pickle=False)
+        found.append(Groups(tuple(numbers[:n_axes]), extent, members, n_patches))
+    return found
