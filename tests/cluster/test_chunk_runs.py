@@ -279,7 +279,8 @@ def test_what_no_step_needs_any_more_is_removed(run, monkeypatch):
     assert seen[6] == {"noisy", "guess", "pass-0", "groups-of-pass-0"}  # two blocks a step
     assert seen[7] == {"noisy", "pass-0", "groups-of-pass-0", "pass-1"}
     assert seen[9] == {"noisy", "pass-1", "pass-2", "groups-of-pass-2"}
-    assert seen[15] == {"pass-4"}
+    assert seen[15] == {"pass-4", "contrast"}
+    assert seen[17] == {"contrast"}
     assert not Path("b.zarr.unfinished").exists()
 
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 import sedil
 import toy_engine
 from random_things import training_patches
-from sedil.engines import choice, contract
+from sedil.engines import choice, choose_engine, contract
 from sedil.engines.contract import Effort, L1Problem, PursuitCoding
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -194,3 +194,21 @@ def test_no_name_of_an_engine_is_compared(file):
 def test_comparisons_are_found(tmp_path, text):
     (tmp_path / "a.py").write_text(text)
     assert list(comparisons_with_engines(tmp_path / "a.py"))
+
+
+def test_rows_are_analyzed_as_packed_patches_are(rng):
+    factors = [rng.standard_normal(shape).astype(np.float32) for shape in ((3, 5), (4, 2), (2, 7))]
+    patches = rng.standard_normal((301, 3, 4, 2)).astype(np.float32)
+    expected = np.einsum("nabc,ai,bj,ck->nijk", patches, *factors).reshape(301, -1)
+    rows = patches.reshape(301, -1)
+    for name in ("fused", "portable"):
+        codes = choose_engine(name, rows, ()).analyze_rows(factors, rows)
+        np.testing.assert_allclose(codes, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("some", [slice(0, 1), slice(3, 4), slice(7, 200), slice(0, 0)])
+def test_fused_rows_have_the_same_bits_whatever_comes_with_them(some, rng):
+    factors = [np.linalg.qr(rng.standard_normal((4, 4)))[0].astype(np.float32)] * 3
+    rows = rng.standard_normal((301, 64)).astype(np.float32)
+    analyze_rows = choose_engine("fused", rows, ()).analyze_rows
+    np.testing.assert_array_equal(analyze_rows(factors, rows[some]), analyze_rows(factors, rows)[some])

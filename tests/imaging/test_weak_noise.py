@@ -115,9 +115,10 @@ def test_noise_below_the_precision_leaves_the_image(rng):
 def test_engines_precisions_and_threads_agree(rng):
     noisy = with_noise(RIDGES, 2, rng)
     fused = quick(noisy, 2, threads=1)
-    np.testing.assert_array_equal(quick(noisy, 2, engine="portable", threads=2), fused)
-    precise = quick(noisy, 2, dtype="float64")
+    np.testing.assert_array_equal(quick(noisy, 2, threads=2), fused)
+    portable, precise = quick(noisy, 2, engine="portable", threads=2), quick(noisy, 2, dtype="float64")
     # A frequency at the threshold may be kept in one precision and not in the other.
+    assert np.mean(np.abs(portable - fused) > 1e-3) < 0.01
     assert np.mean(np.abs(precise - fused) > 1e-3) < 0.01
 
 

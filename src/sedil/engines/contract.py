@@ -290,6 +290,9 @@ class Engine(Protocol):
     def analyze(self, factors: Factors, patches: OwnArray) -> OwnArray:
         """Inner products with all atoms, ``(*patch_shape, n) -> (*n_atoms, n)``: the adjoint."""
 
+    def analyze_rows(self, factors: Factors, patches: OwnArray) -> OwnArray:
+        """The same of small patches, one a row, ``(n, entries) -> (n, atoms)``."""
+
     # Sparse codes
 
     def solvers(self, n_atoms: Sequence[int], masked: bool) -> tuple[Solver, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, reduce
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -12,7 +12,8 @@ from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 
 from sedil.arrays import AnyArray, Array, zeros_of
-from sedil.engines.contract import BoxSums
+from sedil.engines import EngineName, choose_engine
+from sedil.engines.contract import BoxSums, Engine
 from sedil.engines.threads import parallel_map, threads_beside
 from sedil.patch_grid import Box, PatchGrid
 
@@ -30,6 +31,7 @@ def sums_over_blocks(
     shares: Shares,
     threads: int | None,
     count: Callable[[int], None] = lambda n_blocks: None,
+    engine: EngineName | None = None,
 ) -> tuple[AnyArray, AnyArray]:
     """Weighted blocks, and weights: those whose noise was lowered most count most.
 
@@ -44,6 +46,7 @@ def sums_over_blocks(
     threads : int, optional
     count : function, optional
         Is told how many more blocks are done.
+    engine : str, optional
 
     Returns
     -------
@@ -51,8 +54,12 @@ def sums_over_blocks(
     """
     xp = array_namespace(noisy)
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
-    transform = xp.asarray(cosine_transform(grid.patch_shape), dtype=noisy.dtype, device=device_of(noisy))
-    work = partial(_filtered, grid, transform, noisy, guide, shares)
+    factors = [
+        xp.asarray(factor, dtype=noisy.dtype, device=device_of(noisy))
+        for factor in cosine_factors(grid.patch_shape)
+    ]
+    by = choose_engine(engine, noisy, grid.patch_shape)
+    work = partial(_filtered, grid, by, factors, noisy, guide, shares)
     n_threads = threads_beside(noisy, threads)
     at_a_time = min(_BLOCKS_AT_A_TIME, _ENTRIES_AT_A_TIME // prod(grid.patch_shape))
     for sums in parallel_map(work, grid.boxes(at_a_time), n_threads):
@@ -63,15 +70,23 @@ def sums_over_blocks(
 
 
 def _filtered(
-    grid: PatchGrid, transform: Array, noisy: Array, guide: Array, shares: Shares, box: Box
+    grid: PatchGrid,
+    engine: Engine,
+    factors: Sequence[Array],
+    noisy: Array,
+    guide: Array,
+    shares: Shares,
+    box: Box,
 ) -> BoxSums:
     """Filtered blocks of a box."""
     xp = array_namespace(noisy)
     extent, local = grid.extent(box), grid.shifted(box)
     pixels = noisy[extent]
-    blocks = xp.reshape(grid.extract(pixels, local), (-1, transform.shape[0]))
-    share = shares(xp.reshape(grid.extract(guide[extent], local), blocks.shape) @ transform)
-    cleaned = (share * (blocks @ transform)) @ transform.T
+    blocks = xp.reshape(grid.extract(pixels, local), (-1, prod(grid.patch_shape)))
+    steering = xp.reshape(grid.extract(guide[extent], local), blocks.shape)
+    share = shares(engine.analyze_rows(factors, steering))
+    frequencies = share * engine.analyze_rows(factors, blocks)
+    cleaned = engine.analyze_rows([factor.T for factor in factors], frequencies)  # they are orthogonal
     weights = 1 / xp.clip(xp.sum(xp.square(share), axis=1, keepdims=True), min=1e-3)
     total, weight = zeros_of(pixels), zeros_of(pixels)
     grid.add(total, weights * cleaned, local)
@@ -79,8 +94,8 @@ def _filtered(
     return BoxSums(extent, total, weight, blocks.shape[0])
 
 
-def cosine_transform(shape: tuple[int, ...]) -> np.ndarray:
-    """Orthonormal cosine transform of blocks as one matrix: for so few entries one product is fastest."""
+def cosine_factors(shape: tuple[int, ...]) -> list[np.ndarray]:
+    """Orthonormal cosine transforms along each axis of a block."""
     from scipy.fft import dct
 
-    return reduce(np.kron, (dct(np.eye(length), norm="ortho") for length in shape))
+    return [dct(np.eye(length), norm="ortho") for length in shape]

@@ -92,7 +92,9 @@ class PatchDenoising(NamedTuple):
         if self.coding == "l1":
             return estimate
         if channel.ndim > 2:
-            estimate = second_pass(channel, estimate, self.sigma, options.threads, options.part)
+            estimate = second_pass(
+                channel, estimate, self.sigma, options.threads, options.part, options.engine
+            )
         return _with_grain(estimate, channel, energy, self.sigma)
 
     def mixed(self, estimate: AnyArray, by_cosines: Array) -> AnyArray:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
+from sedil.engines import EngineName
 from sedil.imaging.cosine_blocks import sums_over_blocks
 from sedil.patch_grid import Part, PatchGrid
 
@@ -24,6 +25,7 @@ def second_pass(
     sigma: float,
     threads: int | None = None,
     part: Part | None = None,
+    engine: EngineName | None = None,
 ) -> AnyArray:
     """The noisy volume, each frequency of each block weighed by its share of signal in the estimate.
 
@@ -36,6 +38,7 @@ def second_pass(
     threads : int, optional
     part : Part, optional
         What is held of the volume, if that is not all.
+    engine : str, optional
 
     Returns
     -------
@@ -50,7 +53,7 @@ def second_pass(
         return signal / (signal + variance)
 
     grid = second_grid(noisy.shape if part is None else part.image_shape).within(part)
-    total, weight = sums_over_blocks(noisy, estimate, grid, shares, threads)
+    total, weight = sums_over_blocks(noisy, estimate, grid, shares, threads, engine=engine)
     return total / weight
 
 

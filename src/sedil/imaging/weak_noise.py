@@ -116,7 +116,9 @@ def _mean_over_blocks(
     xp = array_namespace(noisy)
     total, weight = xp.zeros_like(noisy), xp.zeros_like(noisy)
     for grid in (each.within(options.part) for each in grids):
-        sums = sums_over_blocks(noisy, guide, grid, shares, options.threads, options.counter.add)
+        sums = sums_over_blocks(
+            noisy, guide, grid, shares, options.threads, options.counter.add, options.engine
+        )
         density = prod(grid.strides)  # each stands for neighbours left out
         total += density * sums[0]
         weight += density * sums[1]

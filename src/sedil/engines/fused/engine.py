@@ -61,6 +61,12 @@ class FusedEngine:
         """As the portable engine."""
         return products.analyze(factors, patches)
 
+    def analyze_rows(self, factors: Sequence[np.ndarray], patches: np.ndarray) -> np.ndarray:
+        """Each row to the same bits whatever rows come with it: BLAS goes other ways for other numbers."""
+        from sedil.engines.fused.training import analyze_rows
+
+        return analyze_rows(factors, patches)
+
     def solvers(self, n_atoms: Sequence[int], masked: bool) -> tuple[Solver, ...]:
         """Masks couple the axes, so that descent and ADMM do without them."""
         if masked:

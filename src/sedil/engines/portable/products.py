@@ -11,6 +11,7 @@ memory, where samples first would be ``n`` tiny ones.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 from math import prod
 
 from sedil.arrays import AnyArray, Array, namespace
@@ -28,6 +29,16 @@ def analyze(factors: Sequence[Array], patches: AnyArray) -> AnyArray:
     for axis, factor in enumerate(factors):
         patches = _multiply_axis(factor.T, patches, axis)
     return patches
+
+
+def analyze_rows(factors: Sequence[Array], patches: AnyArray) -> AnyArray:
+    """Inner products of patches, one a row, with every atom."""
+    return patches @ reduce(_kron, factors)
+
+
+def _kron(left: AnyArray, right: Array) -> AnyArray:
+    shape = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
+    return namespace(left).reshape(left[:, None, :, None] * right[None, :, None, :], shape)
 
 
 def factor_gradients(factors: Sequence[Array], codes: Array, residual: AnyArray) -> tuple[AnyArray, ...]:
