@@ -29,7 +29,7 @@ from sedil.cluster.journal import Journal  # noqa: E402
 from sedil.cluster.kept_blocks import KeptBlocks  # noqa: E402
 from sedil.cluster.multiscale import open_multiscale  # noqa: E402
 from sedil.cluster.parts import halo_of_width  # noqa: E402
-from sedil.cluster.stored_arrays import blocks_of, open_stored  # noqa: E402
+from sedil.cluster.stored_arrays import blocks_of, create_stored, open_stored  # noqa: E402
 from sedil.engines.contract import Groups  # noqa: E402
 from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job  # noqa: E402
 from sedil.file_jobs.chunk_runs import run_job  # noqa: E402
@@ -97,6 +97,26 @@ def test_hdf5(run):
     with h5py.File("b.h5") as file:
         np.testing.assert_array_equal(file["scan/raw"][:], expected())
         np.testing.assert_array_equal(file["scan/raw"].attrs["element_size_um"], [1.0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("name", ["b.zarr", "b.h5", "b.npy", "b.tif"])
+def test_a_target_has_the_same_chunks_when_it_is_opened_again(client, name):
+    # Blocks follow from them, and a run that goes on must cut the target as before.
+    made = create_stored(Path(name), Path(name), open_stored(Path("noisy.zarr")), (12, 20, 22))
+    assert made.chunks == open_stored(Path(name)).chunks
+
+
+@pytest.mark.parametrize("name", ["b.zarr", "b.h5"])
+def test_a_run_into_another_kind_of_file_goes_on_while_it_writes(run, stopped, name):
+    with h5py.File("a.h5", "w") as file:
+        file.create_dataset("raw", data=NOISY, chunks=(1, 40, 44))
+    zarr.create_array("a.zarr", data=NOISY, chunks=(1, 40, 44))
+    source = "a.h5" if name == "b.zarr" else "a.zarr"
+    counts = []
+    run(source, f"whole-{name}", report=lambda progress: counts.append(progress.total))
+    stopped(name, counts[-1] - 1, KeyboardInterrupt(), source=source)
+    run(source, name)
+    np.testing.assert_array_equal(open_stored(Path(name))[...], expected())
 
 
 def test_mapped_files(run):
@@ -331,6 +351,19 @@ def test_a_line_that_was_cut_off_is_none(tmp_path):
         pass
     lines = (journal.folder / "finished.txt").read_text().split()
     assert lines == ["0:1.2", "0:1.", "0:1.3"]  # of which the second names no block
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_run_that_has_hardly_begun_is_not_removed_by_another(tmp_path, force):
+    first, second = Journal(tmp_path / "b.zarr"), Journal(tmp_path / "b.zarr")
+    with first.opened({"a": 1}, force=False):
+        (first.folder / "image-0").mkdir()
+        with (
+            pytest.raises(FileExistsError, match="Another run is at work"),
+            second.opened({"a": 2}, force=force),
+        ):
+            pass
+        assert (first.folder / "image-0").is_dir()
 
 
 def test_what_is_left_of_another_run_is_not_taken(run):

@@ -10,7 +10,7 @@ import numpy as np
 
 from sedil.cluster.parts import Chunks, Halo, length_held
 
-# That a worker may hold besides Python and its packages, some 200 megabytes, so that it stays below 600.
+# Bytes that one block may take. Python and its packages take some 200 MB more: a worker stays below 600 MB.
 BYTES_OF_A_BLOCK = 330e6
 _LEAST_SIDE = 8
 _ALL_NUMBERS_UP_TO = 16  # of cuts that are looked at; of more only some, each a tenth more than the last

@@ -43,20 +43,20 @@ class Journal:
         identity : what the result follows from; a run that was stopped must have had the same
         force : whether what is left of another run may be removed
         """
-        identity = json.loads(json.dumps(identity))
-        found = self._found()
-        if found is not None and found["identity"] != identity:
-            if not force:
-                raise FileExistsError(
-                    f"{self.folder} is left of a run with other settings: remove it, or use --force to begin "
-                    f"anew."
-                )
-            found = None
-        if found is None:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            self.folder.mkdir(parents=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / _DONE).open("a+", encoding="ascii") as lines:
-            _require_alone(lines, self.folder)
+            _require_alone(lines, self.folder)  # before anything of what may be another run's is removed
+            found = self._found()
+            if found is not None and found["identity"] != json.loads(json.dumps(identity)):
+                if not force:
+                    raise FileExistsError(
+                        f"{self.folder} is left of a run with other settings: remove it, or use --force to "
+                        f"begin anew."
+                    )
+                found = None
+            if found is None:
+                self._remove_all_but_lines()
+                lines.truncate(0)
             self._lines = lines
             lines.seek(0)
             written = lines.read()
@@ -89,6 +89,13 @@ class Journal:
             self.target.replace(old)
         self.result.replace(self.target)
         shutil.rmtree(self.folder)
+
+    def _remove_all_but_lines(self) -> None:
+        for leftover in self.folder.iterdir():
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+            elif leftover.name != _DONE:
+                leftover.unlink()
 
     def _found(self) -> dict[str, Any] | None:
         """What an earlier run says of itself; None where it had not begun."""

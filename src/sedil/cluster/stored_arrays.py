@@ -249,7 +249,7 @@ def _create_hdf5(place: Path, like: StoredArray, chunks: tuple[int, ...]) -> Sto
             with _h5py().File(like.path, "r") as source:
                 for key, value in source[like.name].attrs.items():
                     dataset.attrs[key] = value
-    return StoredArray(place, "HDF5", name, like.shape, like.dtype, like.chunks)
+        return StoredArray(place, "HDF5", name, dataset.shape, dataset.dtype, dataset.chunks)
 
 
 # NumPy

@@ -13,6 +13,7 @@ from sedil.cluster.stored_arrays import StoredArray, blocks_of, is_stored, open_
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import ImageFileError
 
+_LAYOUT = 2  # of OUT.unfinished: one more whenever the steps of a run, or what it keeps, change
 _RGB = 3
 
 
@@ -82,10 +83,11 @@ class ChunkJob(NamedTuple):
         return blocks_of(shape, chunks)
 
     def identity(self) -> dict[str, Any]:
-        """What the result follows from."""
+        """What the result follows from, and how what is kept of a run is to be read."""
         image = self.image
         return {
             "sedil": sedil.__version__,
+            "layout": _LAYOUT,
             "source": str(image.path.resolve() / image.name),
             "shape": image.shape,
             "dtype": str(image.dtype),

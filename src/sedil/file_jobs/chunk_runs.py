@@ -6,6 +6,7 @@ import errno
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from sedil.cluster.facts import Noise, channels_first, facts_as_plain, facts_fro
 from sedil.cluster.journal import Journal
 from sedil.cluster.lazy_denoise import lazy_facts
 from sedil.cluster.multiscale import Multiscale, create_multiscale, open_multiscale
+from sedil.cluster.parts import Chunks
 from sedil.cluster.stored_arrays import StoredArray, create_stored, open_stored
 from sedil.cluster.stored_steps import StoredDenoising, StoredImage
 from sedil.file_jobs.chunk_jobs import ChunkJob
@@ -80,7 +82,7 @@ def _stages(
     job: ChunkJob, target: StoredArray | Multiscale, facts: dict[str, Any], folder: Path
 ) -> Iterator[Stage]:
     if job.mask is not None:
-        return inpainting_stages(job, target, lambda: _inpainted(job))
+        return inpainting_stages(job, target, partial(_inpainted, job))
     how = _how(job)
     sizes = tuple(map(tuple, facts["blocks"]))
     images = [
@@ -156,7 +158,7 @@ def _lazy_images(job: ChunkJob, stored: StoredArray) -> list[Any]:
     return [whole[tuple(slice(None) if at is None else at for at in place)] for place in job.places()]
 
 
-def _inpainted(job: ChunkJob) -> Any:
+def _inpainted(job: ChunkJob, chunks: Chunks) -> Any:
     """The whole result as a Dask array: images in one file, of other times and channels, each by itself."""
     da, settings, shape = dask_array(), job.settings, job.image.shape
     pairs = zip(_lazy_images(job, job.image), _masks(job), strict=True)
@@ -168,8 +170,7 @@ def _inpainted(job: ChunkJob) -> Any:
     others = [side for side, own in zip(shape, job.is_in_image, strict=True) if not own]
     stacked = da.stack(results).reshape(*others, *results[0].shape) if others else results[0]
     order = sorted(range(len(shape)), key=lambda axis: job.is_in_image[axis])  # those of an image last
-    sides = job.block_sides(job.image.chunks)
-    return da.transpose(stacked, np.argsort(order).tolist()).rechunk(sides)
+    return da.transpose(stacked, np.argsort(order).tolist()).rechunk(chunks)
 
 
 def _masks(job: ChunkJob) -> list[Any]:

@@ -62,11 +62,11 @@ def denoising_stages(
 
 
 def inpainting_stages(
-    job: ChunkJob, target: StoredArray | Multiscale, make: Callable[[], Any]
+    job: ChunkJob, target: StoredArray | Multiscale, make: Callable[[Chunks], Any]
 ) -> Iterator[Stage]:
-    """All of it at once, as `make` gives it: a Dask array in blocks of the target."""
+    """All of it at once, as `make` gives it: a Dask array in blocks of whole chunks of the target."""
     finest = _levels(target)[0]
-    chunks = _chunks(finest.shape, job.block_sides(job.image.chunks))
+    chunks = _chunks(finest.shape, job.block_sides(finest.chunks))
     yield Stage(_indices(chunks), partial(_from_graph, make, chunks, finest))
     yield from _coarser_stages(target)
 
@@ -155,12 +155,12 @@ def by_leader(do: Callable[[Index], None], indices: Sequence[Index], client: Any
 
 
 def _from_graph(
-    make: Callable[[], Any], chunks: Chunks, target: StoredArray, indices: Sequence[Index], client: Any
+    make: Callable[[Chunks], Any], chunks: Chunks, target: StoredArray, indices: Sequence[Index], client: Any
 ) -> Iterator[Index]:
     from dask import delayed
     from distributed import as_completed
 
-    blocks = make().to_delayed()
+    blocks = make(chunks).to_delayed()
     is_shared = _is_shared(target)
     tasks = [blocks[index] for index in indices]
     if is_shared:
