@@ -131,6 +131,14 @@ def test_clipped_parts_are_left_out():
     assert_allclose(sedil.measure_noise(noisy, kind="white").sigma, 20, rtol=0.05)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_read_noise_of_very_small_and_large_values(scale):
+    image = np.random.default_rng(0).standard_normal((6, 6, 6))
+    found, usual = sedil.measure_noise(scale * image), sedil.measure_noise(image)
+    assert_allclose(np.array(found.read_noise) / scale, usual.read_noise, rtol=1e-6)
+    assert found.read_noise[0] > 0
+
+
 def test_no_noise_is_found_where_there_is_none():
     flat = sedil.measure_noise(np.full((20, 20, 3), 7.0), -1)
     assert flat.sigma == (0.0, 0.0, 0.0)

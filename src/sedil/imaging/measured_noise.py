@@ -6,7 +6,7 @@ docs/noise.md tells the method, and how sure it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ldexp
+from math import ldexp, sqrt
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -183,16 +183,17 @@ def _measure(
     ):
         kind, found = "poisson-gaussian", _along(lines, found)
     scale = ldexp(1.0, -units.exponent)
-    gains = [scale * gain for gain, _ in lines]
-    at_zero = [scale * (scale * own - gain * units.offset) for gain, own in lines]
+    gains = [gain for gain, _ in lines]
+    # Variances over the scale: those of very large values are beyond all numbers, their roots are not.
+    at_zero = [scale * own - gain * units.offset for gain, own in lines]
     darkest = [scale * np.quantile(channel, _DARKEST) + units.offset for channel in channels]
     return NoiseEstimate(
         kind,
         tuple((scale * found.sigma).tolist()),
         uncertainty / 2,  # of the level, which is the root of the variance
         _neighbours(blocks, bins) if weight else 0.0,
-        tuple(gains),
-        tuple(map(_root, at_zero)),
+        tuple(scale * gain for gain in gains),
+        tuple(sqrt(scale) * _root(own) for own in at_zero),
         tuple(_without_light(*each) for each in zip(gains, at_zero, darkest, strict=True)),
         scale * found.brightness + units.offset,
         found.levels,
