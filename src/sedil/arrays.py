@@ -155,6 +155,13 @@ def variance(array: Array) -> float:
     return float(xp.sum(distance * distance)) / count
 
 
+def kronecker(left: AnyArray, right: Array) -> AnyArray:
+    """The Kronecker product of two matrices."""
+    blocks = left[:, None, :, None] * right[None, :, None, :]
+    shape = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
+    return namespace(left).reshape(blocks, shape)
+
+
 def add_at(target: Array, index: Array, values: Array) -> None:
     """Add values to the entries of a contiguous array with these flat indices, which may occur many times."""
     xp = namespace(target)

@@ -23,6 +23,7 @@ from sedil.arrays import (
     AnyArray,
     Array,
     are_workable,
+    kronecker,
     largest_sizes,
     namespace,
     pack,
@@ -115,7 +116,7 @@ class SeparableDictionary:
 
     def as_matrix(self) -> Any:
         """The dense matrix, ``(prod(patch_shape), prod(n_atoms))``; for tests and small cases."""
-        return reduce(_kronecker, self.factors)
+        return reduce(kronecker, self.factors)
 
     def atoms(self) -> Any:
         """All atoms as blocks, shape ``(prod(n_atoms), *patch_shape)``; the last axis varies fastest."""
@@ -333,12 +334,6 @@ def _normalized(factor: AnyArray) -> AnyArray:
     """Columns of unit length, whatever their lengths were."""
     largest = largest_sizes(factor, axis=0)
     return spheres.normalize(factor if are_workable(largest) else factor / largest)
-
-
-def _kronecker(left: AnyArray, right: Array) -> AnyArray:
-    xp = namespace(left)
-    blocks = left[:, None, :, None] * right[None, :, None, :]
-    return xp.reshape(blocks, (left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]))
 
 
 def _dtype_name(array: Array) -> str:

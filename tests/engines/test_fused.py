@@ -25,8 +25,9 @@ from sedil.engines.fused.engine import ENGINE
 from sedil.engines.fused.kernels import blocks, compilation
 from sedil.engines.fused.kernels.cost import CostWorkspace
 from sedil.engines.fused.kernels.vectors import WIDTH
+from sedil.engines.fused.rows import from_blocks, to_blocks
 from sedil.engines.fused.sparse_coding import MAX_LOOKS, Task, solve_rows
-from sedil.engines.fused.training import FusedTrainingSet, from_blocks, to_blocks
+from sedil.engines.fused.training import FusedTrainingSet
 from sedil.engines.portable import products
 from sedil.engines.portable.l1 import LassoProblem, admm, fista, refit
 from sedil.engines.portable.omp import pursuit

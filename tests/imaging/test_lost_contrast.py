@@ -10,7 +10,7 @@ from skimage.metrics import structural_similarity
 
 import sedil
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.lost_contrast import CAUTION, ERROR, patches_of_contrast, with_contrast
+from sedil.imaging.lost_contrast import CAUTION, ERROR, with_contrast
 
 RNG = np.random.default_rng(0)
 
@@ -86,7 +86,6 @@ def test_weak_texture_is_more_like_that_of_the_clean_picture(monkeypatch):
     result = sedil.denoise(noisy, 30)
     monkeypatch.setattr("sedil.imaging.group_denoising.patches_of_contrast", lambda shape: None)
     without = sedil.denoise(noisy, 30)
-    assert patches_of_contrast((128, 128)) is not None
 
     def likeness(image):
         return structural_similarity(clean, image, data_range=255)

@@ -9,6 +9,7 @@ but what lies on both sides of a seam. To add a step, add it to the list of its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -173,7 +174,8 @@ def _patch_steps(how: HowToDenoise, plan: PatchDenoising) -> Iterator[Step]:
     if plan.cosines > 0:
         first, second = (_halo_of_grids(grids(shape, plan.stride)) for grids in (first_grids, second_grids))
         yield Step(("first cosines",), _first_cosines, first, ("noisy",))
-        yield Step(("second cosines",), _mixed, second, ("noisy", "first cosines"), (clean,))
+        yield Step(("second cosines",), _second_cosines, second, ("noisy", "first cosines"))
+        yield Step(("mixed",), _mixed, _no_halo, (clean, "second cosines"))
 
 
 def _halo_of_groups(plan: GroupDenoising) -> Halo:
@@ -196,17 +198,31 @@ def end(block: np.ndarray, noise: Noise, type_: Any) -> np.ndarray:
 # Work on a part: `noisy`, `estimate` and such are what is held of the image
 
 
+def _where_there_is_noise(work: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """Work with the plan of the whole image, of which no more than the block is kept.
+
+    An image without noise stays as it is: whatever a step is given first is the image itself then.
+    """
+
+    @wraps(work)
+    def worked(*arrays: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, **named: Any) -> np.ndarray:
+        if not noise.level:
+            return trimmed(arrays[0], part)
+        # What is held around a part has no patches, and divides nothing by nothing.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return trimmed(work(*arrays, plan=how.plan(noise), options=how.options(part), **named), part)
+
+    return worked
+
+
 def _start(image: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Any = None) -> np.ndarray:
     """The numbers that are computed on; where nothing is to be done, those of the image."""
     return start_of_block(image, noise, how.dtype)
 
 
-def _guess(noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise) -> np.ndarray:
-    if not noise.level:
-        return trimmed(noisy, part)
-    plan: Any = how.plan(noise)
-    with _outside_is_empty():
-        return trimmed(plan.guess(noisy, how.options(part)), part)
+@_where_there_is_noise
+def _guess(noisy: np.ndarray, plan: GroupDenoising, options: CleaningOptions) -> Any:
+    return plan.guess(noisy, options)
 
 
 def _one_pass(
@@ -221,95 +237,89 @@ def _one_pass(
     noise: Noise,
     how: HowToDenoise,
 ) -> Any:
-    if not noise.level:
-        return (trimmed(noisy, part), None) if keeps_groups else trimmed(noisy, part)
-    plan: Any = how.plan(noise)
-    if is_luminance:
-        plan, noisy, estimate = plan.luminance, noisy[:1], estimate[:1]
-    after, groups = plan.one_pass(number, noisy, estimate, groups, how.options(part))
-    return (trimmed(after, part), groups) if keeps_groups else trimmed(after, part)
+    """The estimate, and the groups if a later pass needs them."""
+    after, found = noisy, None
+    if noise.level:
+        plan: Any = how.plan(noise)
+        if is_luminance:
+            plan, noisy, estimate = plan.luminance, noisy[:1], estimate[:1]
+        after, found = plan.one_pass(number, noisy, estimate, groups, how.options(part))
+    return (trimmed(after, part), found) if keeps_groups else trimmed(after, part)
 
 
+@_where_there_is_noise
 def _with_luminance(
-    estimate: np.ndarray, alone: np.ndarray, part: Part, noise: Noise, how: HowToDenoise
+    estimate: np.ndarray, alone: np.ndarray, plan: GroupDenoising, options: CleaningOptions
 ) -> np.ndarray:
-    if not noise.level:
-        return estimate
     return np.concatenate([(estimate[:1] + alone) / 2, estimate[1:]])
 
 
-def _with_contrast(estimate: np.ndarray, part: Part, noise: Noise, how: HowToDenoise) -> np.ndarray:
-    if not noise.level:
-        return trimmed(estimate, part)
-    plan: Any = how.plan(noise)
-    return trimmed(np.concatenate([plan.with_contrast(estimate[0])[None], estimate[1:]]), part)
+@_where_there_is_noise
+def _with_contrast(estimate: np.ndarray, plan: GroupDenoising, options: CleaningOptions) -> np.ndarray:
+    return np.concatenate([plan.with_contrast(estimate[0])[None], estimate[1:]])
 
 
+@_where_there_is_noise
 def _mean_over_patches(
-    noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Sequence[Moments]
+    noisy: np.ndarray, plan: PatchDenoising, options: CleaningOptions, moments: Sequence[Moments]
 ) -> np.ndarray:
-    plan: Any = how.plan(noise) if noise.level else None
-    if plan is None or plan.cosines == 1:
-        return trimmed(noisy, part)
-    with _outside_is_empty():
-        means = [mean_over_patches(channel, plan.cleanings, how.options(part)) for channel in noisy]
-    return trimmed(np.stack(means), part)
+    if plan.cosines == 1:
+        return noisy
+    return np.stack([mean_over_patches(channel, plan.cleanings, options) for channel in noisy])
 
 
+@_where_there_is_noise
 def _improved(
     noisy: np.ndarray,
     estimate: np.ndarray,
-    part: Part,
-    noise: Noise,
-    how: HowToDenoise,
+    plan: PatchDenoising,
+    options: CleaningOptions,
     moments: Sequence[Moments],
 ) -> np.ndarray:
-    plan: Any = how.plan(noise) if noise.level else None
-    if plan is None or plan.cosines == 1:
-        return trimmed(noisy, part)
+    if plan.cosines == 1:
+        return noisy
     triples = zip(noisy, estimate, moments, strict=True)
-    with _outside_is_empty():
-        better = [plan.improved(own, mean, each.variance, how.options(part)) for own, mean, each in triples]
-    return trimmed(np.stack(better), part)
+    return np.stack([plan.improved(own, mean, each.variance, options) for own, mean, each in triples])
 
 
+@_where_there_is_noise
 def _first_cosines(
-    noisy: np.ndarray, part: Part, noise: Noise, how: HowToDenoise, moments: Sequence[Moments]
+    noisy: np.ndarray, plan: PatchDenoising, options: CleaningOptions, moments: Sequence[Moments]
 ) -> np.ndarray:
-    plan: Any = how.plan(noise) if noise.level else None
-    if plan is None or plan.cosines == 0:
-        return trimmed(noisy, part)
-    with _outside_is_empty():
-        guides = [
-            first_cosines(own, least_noise(noise.level, each.largest, own), plan.stride, how.options(part))
-            for own, each in zip(noisy, moments, strict=True)
-        ]
-    return trimmed(np.stack(guides), part)
+    if plan.cosines == 0:
+        return noisy
+    pairs = zip(noisy, _levels(noisy, plan, moments), strict=True)
+    return np.stack([first_cosines(own, level, plan.stride, options) for own, level in pairs])
 
 
-def _mixed(
+@_where_there_is_noise
+def _second_cosines(
     noisy: np.ndarray,
     guide: np.ndarray,
-    estimate: np.ndarray,
-    part: Part,
-    noise: Noise,
-    how: HowToDenoise,
+    plan: PatchDenoising,
+    options: CleaningOptions,
     moments: Sequence[Moments],
 ) -> np.ndarray:
-    """The second pass of cosines, mixed with `estimate`, of which no more than what is wanted is given."""
-    plan: Any = how.plan(noise) if noise.level else None
-    if plan is None or plan.cosines == 0:
-        return estimate
-    with _outside_is_empty():
-        cosines = [
-            second_cosines(
-                own, steering, least_noise(noise.level, each.largest, own), plan.stride, how.options(part)
-            )
-            for own, steering, each in zip(noisy, guide, moments, strict=True)
-        ]
-    return plan.mixed(estimate, trimmed(np.stack(cosines), part))
+    if plan.cosines == 0:
+        return noisy
+    triples = zip(noisy, guide, _levels(noisy, plan, moments), strict=True)
+    return np.stack(
+        [second_cosines(own, steering, level, plan.stride, options) for own, steering, level in triples]
+    )
 
 
-def _outside_is_empty() -> Any:
-    """What is held around a part has no patches, and divides nothing by nothing."""
-    return np.errstate(invalid="ignore", divide="ignore")
+def _levels(noisy: np.ndarray, plan: PatchDenoising, moments: Sequence[Moments]) -> list[float]:
+    """Of the noise in each channel, as far as it can be told from rounding."""
+    pairs = zip(noisy, moments, strict=True)
+    return [least_noise(plan.sigma, each.largest, own) for own, each in pairs]
+
+
+@_where_there_is_noise
+def _mixed(
+    estimate: np.ndarray,
+    cosines: np.ndarray,
+    plan: PatchDenoising,
+    options: CleaningOptions,
+    moments: Sequence[Moments],
+) -> Any:
+    return plan.mixed(estimate, cosines) if plan.cosines else estimate

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import accumulate, product
+from itertools import product
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from sedil.cluster.parts import Chunks
+from sedil.cluster.parts import Chunks, intervals
 from sedil.cluster.stored_arrays import one_sentence
 from sedil.engines.contract import Groups
+from sedil.errors import ImageFileError
 from sedil.partial_files import partial_file
 
 Index = tuple[int, ...]  # which block it is, along each axis of space
@@ -55,7 +57,7 @@ class KeptBlocks:
         groups = self._file(index, _GROUPS)
         if not groups.exists():
             return np.array(self._opened(index))
-        with one_sentence(groups, "read"), groups.open("rb") as stream:
+        with _readable(groups), groups.open("rb") as stream:
             return _read_groups(stream)
 
     def read(self, held: Sequence[slice]) -> np.ndarray:
@@ -74,14 +76,10 @@ class KeptBlocks:
         along = []
         for own, sizes in zip(held, self.sizes, strict=True):
             cuts = []
-            for number, (end, size) in enumerate(zip(accumulate(sizes), sizes, strict=True)):
-                first, last = max(own.start, end - size), min(own.stop, end)
+            for number, block in enumerate(intervals(sizes)):
+                first, last = max(own.start, block.start), min(own.stop, block.stop)
                 if first < last:
-                    begin = end - size
-                    there, here = (
-                        slice(first - begin, last - begin),
-                        slice(first - own.start, last - own.start),
-                    )
+                    there, here = (slice(first - begin, last - begin) for begin in (block.start, own.start))
                     cuts.append((number, there, here))
             along.append(cuts)
         for pieces in product(*along):
@@ -89,11 +87,24 @@ class KeptBlocks:
 
     def _opened(self, index: Index) -> np.ndarray:
         file = self._file(index, _ARRAY)
-        with one_sentence(file, "read"):
+        with _readable(file):
             return np.load(file, mmap_mode="r", allow_pickle=False)
 
     def _file(self, index: Index, suffix: str) -> Path:
         return self.folder / f"{'.'.join(map(str, index))}{suffix}"
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """A block that is said to be done is not made again: whoever runs it must know what to do."""
+    try:
+        with one_sentence(file, "read"):
+            yield
+    except (FileNotFoundError, ImageFileError) as error:
+        raise ImageFileError(
+            f"{file} is gone or damaged, and the run needs it: remove the folder that ends in .unfinished to "
+            f"begin anew."
+        ) from error
 
 
 def _write_array(stream: BinaryIO, array: np.ndarray) -> None:

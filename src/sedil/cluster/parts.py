@@ -100,6 +100,11 @@ def _merged(axis: int, sizes: tuple[int, ...], halos: Sequence[Halo]) -> tuple[i
         least = _HALOS_PER_CHUNK * depth
 
 
+def intervals(sizes: Sequence[int]) -> list[slice]:
+    """Where pieces of these lengths lie, one after the other."""
+    return [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
+
+
 def _merged_to(sizes: tuple[int, ...], least: int) -> tuple[int, ...]:
     merged: list[int] = []
     for size in sizes:
@@ -115,9 +120,7 @@ def _merged_to(sizes: tuple[int, ...], least: int) -> tuple[int, ...]:
 
 def _places(axis: int, sizes: tuple[int, ...], halo: Halo) -> list[tuple[slice, slice]]:
     """What is wanted, and what is needed for it, chunk by chunk."""
-    ends = list(accumulate(sizes))
-    inside = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
-    return [(each, halo(axis, each)) for each in inside]
+    return [(each, halo(axis, each)) for each in intervals(sizes)]
 
 
 def _depth(places: Sequence[tuple[slice, slice]]) -> tuple[int, int]:

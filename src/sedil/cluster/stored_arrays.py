@@ -18,6 +18,7 @@ import numpy as np
 
 from sedil.cluster.dask_arrays import NOT_INSTALLED, dask_array
 from sedil.errors import ImageFileError, MissingPackageError
+from sedil.global_state import without_words_of_libraries
 
 Kind = Literal["Zarr", "HDF5", "NumPy", "TIFF"]
 _SUFFIXES: dict[str, Kind] = {
@@ -154,7 +155,8 @@ def _hdf5_file(path: Path) -> Path | None:
 def one_sentence(path: Path, done: str) -> Iterator[None]:
     """Whatever libraries raise, as an error of ours; what the system says of disks is left as it is."""
     try:
-        yield
+        with without_words_of_libraries.held():
+            yield
     except (ImageFileError, FileNotFoundError, ImportError, MemoryError):
         raise
     except OSError as error:

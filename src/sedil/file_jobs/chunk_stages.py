@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, groupby, pairwise, product
+from itertools import groupby, pairwise, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sedil.cluster.kept_blocks import Index
 from sedil.cluster.multiscale import Multiscale, coarser
-from sedil.cluster.parts import Chunks
+from sedil.cluster.parts import Chunks, intervals
 from sedil.cluster.stored_arrays import StoredArray, blocks_of
 from sedil.cluster.stored_steps import StoredDenoising
 from sedil.file_jobs.chunk_jobs import ChunkJob
 
-Index = tuple[int, ...]
 Region = tuple[slice, ...]
 
 
@@ -195,6 +195,4 @@ def _indices(chunks: Chunks) -> list[Index]:
 
 
 def _region(chunks: Chunks, index: Index) -> Region:
-    ends = [list(accumulate(sizes))[at] for sizes, at in zip(chunks, index, strict=True)]
-    triples = zip(chunks, index, ends, strict=True)
-    return tuple(slice(end - sizes[at], end) for sizes, at, end in triples)
+    return tuple(intervals(sizes)[at] for sizes, at in zip(chunks, index, strict=True))

@@ -63,7 +63,7 @@ class FusedEngine:
 
     def analyze_rows(self, factors: Sequence[np.ndarray], patches: np.ndarray) -> np.ndarray:
         """Each row to the same bits whatever rows come with it: BLAS goes other ways for other numbers."""
-        from sedil.engines.fused.training import analyze_rows
+        from sedil.engines.fused.rows import analyze_rows
 
         return analyze_rows(factors, patches)
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
-from sedil.arrays import AnyArray, Array, namespace
+from sedil.arrays import AnyArray, Array, kronecker, namespace
 
 
 def synthesize(factors: Sequence[Array], codes: AnyArray) -> AnyArray:
@@ -33,12 +33,7 @@ def analyze(factors: Sequence[Array], patches: AnyArray) -> AnyArray:
 
 def analyze_rows(factors: Sequence[Array], patches: AnyArray) -> AnyArray:
     """Inner products of patches, one a row, with every atom."""
-    return patches @ reduce(_kron, factors)
-
-
-def _kron(left: AnyArray, right: Array) -> AnyArray:
-    shape = left.shape[0] * right.shape[0], left.shape[1] * right.shape[1]
-    return namespace(left).reshape(left[:, None, :, None] * right[None, :, None, :], shape)
+    return patches @ reduce(kronecker, factors)
 
 
 def factor_gradients(factors: Sequence[Array], codes: Array, residual: AnyArray) -> tuple[AnyArray, ...]:
