@@ -1,4 +1,4 @@
-"""What a change of the settings of groups does: the tables of docs/groups.md on settings and on the guide.
+"""What a change of the settings of groups does: the figures of docs/groups.md on them, on guide and contrast.
 
 The pictures are not those of any table: parts of classic photographs and of crops.
 
@@ -17,7 +17,7 @@ from skimage.io import imread
 from skimage.metrics import structural_similarity
 
 import sedil
-from sedil.imaging import group_denoising, group_guide, groups
+from sedil.imaging import group_denoising, group_guide, groups, lost_contrast
 
 SIGMAS = 5, 10, 20, 30, 50
 CLASSICS = "couple", "hill", "man", "lake", "woman_blonde", "walkbridge", "fingerprint", "jetplane"
@@ -49,6 +49,8 @@ CHANGES = {
     "guide 8x8, 2 apart": {"guide": ("separable-8x8", 8, 2)},
     "guide 12x12, 3 apart": {"guide": ("separable-12x12", 12, 3)},
     "no guide": {"guide": None},
+    "contrast as it is": {"contrast": 0.0},
+    "more contrast": {"contrast": 0.1},
 }
 
 
@@ -66,6 +68,8 @@ def _patch(name: str, value):
         return mock.patch.dict(groups._USUAL, {2: value})
     if name == "match_every":
         return mock.patch.object(group_denoising, "_MATCH_EVERY", value)
+    if name == "contrast":
+        return mock.patch.object(lost_contrast, "ERROR", value)
     if value is None:
         return mock.patch.object(group_denoising, "plan_guide", return_value="noisy")
     shipped, side, stride = value

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from sedil.engines.fused.kernels.compilation import ONE, inner, kernel
+from sedil.engines.fused.kernels.differences import ROWS, differences_of_one, differences_of_rows
 from sedil.engines.fused.kernels.entrance import takes
-from sedil.engines.fused.kernels.vectors import LANES, aligned_zeros
+from sedil.engines.fused.kernels.vectors import BYTES, LANES, address, aligned_zeros
 
 _INFINITE_BITS = np.int32(0x7F800000)  # of a float32; those of finite positive ones are smaller, in order
+_COUNTED_AT_A_TIME = 2**20  # which float32 can count
 
 
 class Windows(NamedTuple):
@@ -64,17 +66,20 @@ def find_nearest(pixels, windows, corners, begins, distances, members, found):
 
 @inner
 def _measure(pixels, windows, corner, begin, distances):
-    """Sums of squared differences of all candidates, a row of them side by side."""
-    for row in range(len(windows.rows)):
-        line = distances[row]
-        line[:] = 0
-        first = begin + windows.rows[row]
-        for entry in windows.entries:
-            value = pixels[corner + entry]
-            beside = pixels[first + entry : first + entry + len(line)]
-            for column in range(len(line)):
-                difference = beside[column] - value
-                line[column] += difference * difference
+    """Sums of squared differences of all candidates, a vector of them side by side."""
+    n_rows, step = distances.shape
+    patch, entries = address(pixels) + BYTES * corner, address(windows.entries)
+    for column in range(0, step, LANES):
+        first = address(pixels) + BYTES * (begin + column)
+        if n_rows < ROWS:
+            for row in range(n_rows):
+                out, offsets = address(distances[row, column:]), address(windows.rows[row:])
+                differences_of_one(out, step, first, offsets, patch, entries, len(windows.entries))
+        else:
+            for wanted in range(0, n_rows, ROWS):
+                row = min(wanted, n_rows - ROWS)  # the last ones are made of whole tiles too
+                out, offsets = address(distances[row, column:]), address(windows.rows[row:])
+                differences_of_rows(out, step, first, offsets, patch, entries, len(windows.entries))
 
 
 @inner
@@ -89,19 +94,18 @@ def _mark(windows, distance, distances):
 
 @inner
 def _nth_smallest(distances, count):
-    """The bits of the smallest float32 that so many distances do not exceed, by halving."""
-    values = distances.view(np.int32)
+    """The bits of a float32 that so many distances do not exceed, and of no smaller ones as many, by halving.
+
+    It need not be one of them: any that parts them from the others will do.
+    """
+    values = distances.reshape(-1).view(np.int32)
     low, high = np.int32(0), _INFINITE_BITS
     while low < high:
         middle = np.int32(low + (high - low) // 2)
-        below = 0 * ONE
-        for row in range(len(values)):
-            line = values[row]
-            some = np.int32(0)
-            for column in range(len(line)):
-                some += np.int32(line[column] <= middle)
-            below += some
-        if below >= count:
+        below = _count_up_to(values, middle)
+        if below == count:
+            return middle
+        if below > count:
             high = middle
         else:
             low = np.int32(middle + 1)
@@ -109,14 +113,23 @@ def _nth_smallest(distances, count):
 
 
 @inner
+def _count_up_to(values, bound):
+    """How many there are. They are counted in float32, some at a time, as Numba would widen int32 sums."""
+    count = 0 * ONE
+    for first in range(0, len(values), _COUNTED_AT_A_TIME):
+        some = np.float32(0)
+        for index in range(first, min(first + _COUNTED_AT_A_TIME, len(values))):
+            some += np.float32(1) if values[index] <= bound else np.float32(0)
+        count += np.int64(some)
+    return count
+
+
+@inner
 def _collect(windows, begin, distances, bound, members, found):
     """All that are nearer than the bound, and of those at the bound as many as there is space for."""
     values = distances.view(np.int32)
     n_members = len(members)
-    equal = n_members
-    for row in range(len(values)):
-        for column in range(windows.width):
-            equal -= values[row, column] < bound
+    equal = n_members - _count_up_to(values.reshape(-1), np.int32(bound - 1))
     count = 0 * ONE
     for row in range(len(values)):
         for column in range(windows.width):
