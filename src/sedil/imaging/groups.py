@@ -52,7 +52,7 @@ class GroupSettings(NamedTuple):
 _USUAL = {
     1: GroupSettings((16,), (4,), (201,), 32, n_passes=4),
     2: GroupSettings((6, 6), (4, 4), (39, 39), 64, n_passes=4, shrinkage=_IN_PICTURES),
-    3: GroupSettings((4, 4, 4), (2, 2, 2), (11, 11, 11), 32, n_passes=5),
+    3: GroupSettings((4, 4, 4), (3, 3, 3), (9, 9, 9), 40, n_passes=5),
     4: GroupSettings((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32, n_passes=4),
 }
 # Patches through three channels have three times as many entries: they are smaller, and more of them needed.
