@@ -1,14 +1,16 @@
 """What a change of the settings of groups does: the figures of docs/groups.md on them, on guide and contrast.
 
-The pictures are not those of any table: parts of classic photographs and of crops.
+The pictures are not those of any table: parts of classic photographs and of crops, and a part of the head.
 
 python benchmarks/group_settings.py --data DATA           # writes results/group-settings.csv
 """
 
 import argparse
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -17,17 +19,23 @@ from skimage.io import imread
 from skimage.metrics import structural_similarity
 
 import sedil
+from sedil.image_files.volume_files import read_volume
 from sedil.imaging import group_denoising, group_guide, groups, lost_contrast
 
-SIGMAS = 5, 10, 20, 30, 50
+SIGMAS, SIGMAS_OF_VOLUMES = (5, 10, 20, 30, 50), (10, 20, 40)
 CLASSICS = "couple", "hill", "man", "lake", "woman_blonde", "walkbridge", "fingerprint", "jetplane"
 PART = slice(100, 400)
 CROPS = range(0, 400, 50)
-GREY = groups.group_settings((512, 512))
+HEAD, PART_OF_HEAD = "volumes/chris_t1.npz", np.s_[46:142, 108:148, 60:156]
+GREY, VOLUME = groups.group_settings((512, 512)), groups.group_settings((99, 99, 99))
 
 
 def settings(**changes) -> dict:
     return {"settings": GREY._replace(**changes)}
+
+
+def of_volumes(**changes) -> dict:
+    return {"settings": VOLUME._replace(**changes)}
 
 
 def shrinkage(**changes) -> dict:
@@ -52,6 +60,17 @@ CHANGES = {
     "contrast as it is": {"contrast": 0.0},
     "more contrast": {"contrast": 0.1},
 }
+CHANGES_OF_VOLUMES = {
+    "as it is": {},
+    "2 voxels apart": of_volumes(strides=(2, 2, 2)),
+    "32 members": of_volumes(n_members=32),
+    "48 members": of_volumes(n_members=48),
+    "window 11x11x11": of_volumes(window=(11, 11, 11)),
+    "2 apart, 32 members, window 11x11x11": of_volumes(strides=(2, 2, 2), n_members=32, window=(11, 11, 11)),
+    "four passes": of_volumes(n_passes=4),
+    "six passes": of_volumes(n_passes=6),
+    "contrast as it is": {"contrast": 0.0},
+}
 
 
 @contextmanager
@@ -65,7 +84,7 @@ def changed(change: dict) -> Iterator[None]:
 
 def _patch(name: str, value):
     if name == "settings":
-        return mock.patch.dict(groups._USUAL, {2: value})
+        return mock.patch.dict(groups._USUAL, {len(value.patch_shape): value})
     if name == "match_every":
         return mock.patch.object(group_denoising, "_MATCH_EVERY", value)
     if name == "contrast":
@@ -84,16 +103,56 @@ def pictures(data: Path) -> dict[str, np.ndarray]:
     return found | {f"crop {number}": crops[number] for number in CROPS}
 
 
-def measure(clean: np.ndarray, sigma: float, seed: int) -> tuple[float, float]:
-    """PSNR and SSIM of what is made of a noisy picture."""
+def head(data: Path) -> dict[str, np.ndarray]:
+    """Between what is learned from and what is tested."""
+    whole = read_volume(data / HEAD).pixels.astype(np.float32)
+    return {"head": (whole * (255 / whole.max()))[PART_OF_HEAD]}
+
+
+class Measured(NamedTuple):
+    """What is made of a noisy picture, and on how much time of the processor."""
+
+    psnr: float
+    ssim: float
+    seconds: float
+
+
+def measure(clean: np.ndarray, sigma: float, seed: int) -> Measured:
     clean = clean.astype(np.float32)
     noise = np.random.default_rng(seed).standard_normal(clean.shape, np.float32)
+    began = time.process_time()
     estimate = sedil.denoise(clean + sigma * noise, sigma)
+    seconds = time.process_time() - began
     psnr = 10 * np.log10(255**2 / np.mean((estimate - clean) ** 2))
     ssim = structural_similarity(
         clean, estimate, data_range=255, gaussian_weights=True, sigma=1.5, use_sample_covariance=False
     )
-    return float(psnr), float(ssim)
+    return Measured(float(psnr), float(ssim), seconds)
+
+
+def compare(
+    kind: str, shown: dict[str, np.ndarray], changes: dict[str, dict], sigmas: tuple[int, ...]
+) -> Iterator[dict]:
+    """A row for each change and sigma: means over all that is shown."""
+    usual: dict[int, Measured] = {}
+    sedil.denoise(next(iter(shown.values()))[:40, :40], 10)  # compiled
+    for change, constants in changes.items():
+        print(f"{kind:10}{change:40}", end="", flush=True)
+        for sigma in sigmas:
+            with changed(constants):
+                found = [measure(clean, sigma, seed) for seed, clean in enumerate(shown.values())]
+            mean = Measured(*np.mean(found, axis=0).tolist())
+            own = usual.setdefault(sigma, mean)
+            print(f"{mean.psnr - own.psnr:+8.3f}", end="", flush=True)
+            yield {
+                "of": kind,
+                "change": change,
+                "sigma": sigma,
+                "psnr": round(mean.psnr, 3),
+                "ssim": round(mean.ssim, 4),
+                "processor_seconds": round(mean.seconds, 2),
+            }
+        print()
 
 
 def main() -> None:
@@ -101,17 +160,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--output", type=Path, default=Path("results/group-settings.csv"))
     arguments = parser.parse_args()
-    shown = pictures(arguments.data)
-    rows, usual = [], {}
-    for change, constants in CHANGES.items():
-        for sigma in SIGMAS:
-            with changed(constants):
-                found = np.array([measure(shown[name], sigma, seed) for seed, name in enumerate(shown)])
-            psnr, ssim = found.mean(axis=0).tolist()
-            usual.setdefault(sigma, (psnr, ssim))
-            rows.append({"change": change, "sigma": sigma, "psnr": round(psnr, 3), "ssim": round(ssim, 4)})
-        mine = rows[-len(SIGMAS) :]
-        print(f"{change:30}", *(f"{row['psnr'] - usual[row['sigma']][0]:+.3f}" for row in mine), flush=True)
+    rows = [
+        *compare("volume", head(arguments.data), CHANGES_OF_VOLUMES, SIGMAS_OF_VOLUMES),
+        *compare("pictures", pictures(arguments.data), CHANGES, SIGMAS),
+    ]
     write_rows(arguments.output, rows)
 
 

@@ -27,8 +27,9 @@ from skimage import data
 
 import sedil
 import sedil.engines.fused.kernels as package
+from sedil.engines.fused.kernels import differences
 from sedil.engines.fused.kernels.compilation import inlined
-from sedil.engines.fused.kernels.tiles import COLUMNS, FLOAT, PAIRS, ROWS
+from sedil.engines.fused.kernels.tiles import COLUMNS, FLOAT, INDEX, PAIRS, ROWS
 from sedil.engines.fused.kernels.vectors import BYTES, LANES
 from sedil.engines.fused.training import FusedTrainingSet
 from sedil.learning.defaults import from_data
@@ -38,14 +39,20 @@ SIGMA = 20.0
 AS_IT_IS = "as it is"
 
 
-@intrinsic
-def floats(typing_context, address):
-    """The float32 values from an address on."""
+def values_of(type_, llvm_type):
+    @intrinsic
+    def values(typing_context, address):
+        """The values from an address on."""
 
-    def generate(context, builder, signature, arguments):
-        return builder.inttoptr(arguments[0], FLOAT.as_pointer())
+        def generate(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], llvm_type.as_pointer())
 
-    return types.CPointer(types.float32)(types.intp), generate
+        return types.CPointer(type_)(types.intp), generate
+
+    return values
+
+
+floats, integers = values_of(types.float32, FLOAT), values_of(types.int64, INDEX)
 
 
 def plain_tile_of(n_rows):
@@ -82,6 +89,23 @@ def plain_pairs_of(n_left, n_right):
     return pairs
 
 
+def plain_differences_of(n_rows):
+    @inlined
+    def differences(out, out_step, first, offsets, patch, entries, n_entries):
+        own, places = floats(patch), integers(entries)
+        for row in range(n_rows):
+            sums = floats(out + BYTES * row * out_step)
+            begin = first + BYTES * integers(offsets)[row]
+            for lane in range(LANES):
+                sums[lane] = 0
+            for k in range(n_entries):
+                values = floats(begin + BYTES * places[k])
+                for lane in range(LANES):
+                    sums[lane] += (values[lane] - own[places[k]]) ** 2
+
+    return differences
+
+
 TILES = {"tile_of_rows": ROWS, "tile_of_four": 4, "tile_of_one": 1}
 PIECES = {
     AS_IT_IS: {},
@@ -89,6 +113,10 @@ PIECES = {
     "pairs in plain loops": {
         "pairs_of_many": plain_pairs_of(*PAIRS),
         "pairs_of_one": plain_pairs_of(1, 1),
+    },
+    "differences in plain loops": {
+        "differences_of_rows": plain_differences_of(differences.ROWS),
+        "differences_of_one": plain_differences_of(1),
     },
 }
 
@@ -110,6 +138,7 @@ def tasks() -> dict[str, Callable[[], object]]:
     patches = np.lib.stride_tricks.sliding_window_view(noisy, (8, 8)).reshape(-1, 8, 8)[::3]
     patches = np.ascontiguousarray(patches - patches.mean(axis=(1, 2), keepdims=True))
     odct = sedil.odct((8, 8), (16, 16)).like(patches)
+    cube = np.stack([noisy[first : first + 32, :32] for first in range(32)])
     code = partial(sedil.sparse_code, odct, patches, tolerance=1e-3, threads=1)
     denoise = partial(sedil.denoise, noisy, SIGMA, threads=1)
     return {
@@ -120,6 +149,8 @@ def tasks() -> dict[str, Callable[[], object]]:
         "denoising, refit, ODCT": partial(denoise, odct),
         "denoising, pursuit, ODCT": partial(denoise, odct, method="pursuit"),
         "denoising, quick": partial(denoise, method="quick"),
+        "denoising, groups": denoise,
+        "denoising, groups, volume": partial(sedil.denoise, cube, SIGMA, threads=1),
         "cost": cost_of_learning(sedil.normalize_patches(patches), rng),
     }
 
