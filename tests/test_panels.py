@@ -25,3 +25,15 @@ def test_words_stand_above_their_picture():
         assert picture[:LINE, :94].min() < 100
         assert picture[:LINE, 94:].min() == 255
         assert not picture[LINE : LINE + 30, :90].any()
+
+
+def test_words_that_are_too_long_go_on_below_each_other():
+    dark = np.zeros((30, 90))
+    picture = side_by_side([[("three factors, learned: 29.5 dB", dark), ("sedil", dark)]], gap=4)
+    height = len(picture) - 34
+    assert height >= 2 * LINE
+    lines = picture[:height].reshape(-1, LINE, picture.shape[1])
+    assert (lines[:, :, :90].min(axis=(1, 2)) < 100).all()  # each has words
+    assert (lines[:, :, 93] == 255).all()  # none is cut off at its right
+    assert (lines[:-1, :, 94:] == 255).all()  # one line stands right above its picture
+    assert lines[-1, :, 94:].min() < 100

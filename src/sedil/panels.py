@@ -1,8 +1,9 @@
-"""Pictures side by side in one, each with a line of words above it."""
+"""Pictures side by side in one, each with a few words above it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,8 @@ def side_by_side(
     Parameters
     ----------
     rows : sequence of sequences of (str, array)
-        Pictures of a row have the same height. Where all words are empty, there is no room for them.
+        Pictures of a row have the same height. Words go on in another line where a picture is too narrow for
+        them. Where all words are empty, there is no room for them.
     gap : int
         White pixels to the right of each picture and below it.
     zoom : int, default 1
@@ -33,7 +35,9 @@ def side_by_side(
     for row in rows:
         panels = [_panel(picture, gap, zoom) for _, picture in row]
         if with_words:
-            panels = [_below(words, panel) for (words, _), panel in zip(row, panels, strict=True)]
+            lines = [_lines(words, panel.shape[1]) for (words, _), panel in zip(row, panels, strict=True)]
+            n_lines = max(map(len, lines))
+            panels = [_below(own, n_lines, panel) for own, panel in zip(lines, panels, strict=True)]
         strips.append(np.concatenate(panels, axis=1))
     width = max(strip.shape[1] for strip in strips)
     whole = np.concatenate([_padded(strip, (0, 0), (0, width - strip.shape[1])) for strip in strips])
@@ -45,13 +49,36 @@ def _panel(picture: np.ndarray, gap: int, zoom: int) -> np.ndarray:
     return _padded(pixels.repeat(zoom, axis=0).repeat(zoom, axis=1), (0, gap), (0, gap))
 
 
-def _below(words: str, panel: np.ndarray) -> np.ndarray:
-    from PIL import Image, ImageDraw, ImageFont
+def _lines(words: str, width: int) -> list[str]:
+    """The words in lines that are no wider than this many pixels; a single word may be."""
+    font = _font()
+    lines: list[str] = []
+    for word in words.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and font.getlength(longer) < width:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
 
-    line = Image.new("L", (panel.shape[1], _LINE), _WHITE)
-    ImageDraw.Draw(line).text((1, 2), words, fill=0, font=ImageFont.load_default(_FONT))
-    letters = np.asarray(line).reshape(line.height, line.width, *(1,) * (panel.ndim - 2))
-    return np.concatenate([np.broadcast_to(letters, (_LINE, *panel.shape[1:])), panel])
+
+def _below(lines: Sequence[str], n_lines: int, panel: np.ndarray) -> np.ndarray:
+    """The panel with so many lines above it; few of them stand right above the picture."""
+    from PIL import Image, ImageDraw
+
+    height = n_lines * _LINE
+    space = Image.new("L", (panel.shape[1], height), _WHITE)
+    draw = ImageDraw.Draw(space)
+    for number, line in enumerate(reversed(lines), 1):
+        draw.text((1, height - number * _LINE + 2), line, fill=0, font=_font())
+    letters = np.asarray(space).reshape(height, space.width, *(1,) * (panel.ndim - 2))
+    return np.concatenate([np.broadcast_to(letters, (height, *panel.shape[1:])), panel])
+
+
+def _font() -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(_FONT)
 
 
 def _padded(pixels: np.ndarray, rows: tuple[int, int], columns: tuple[int, int]) -> np.ndarray:
