@@ -14,6 +14,13 @@ from sedil.errors import MissingPackageError
 _SECONDS_TO_ANSWER = 10
 # A worker that dies takes its task along to the next one: that is no fault of the task.
 _PATIENT = {"distributed.scheduler.allowed-failures": 1000}
+# Those of Dask, without its MALLOC_TRIM_THRESHOLD_: memory that is given back after every box of patches must
+# be asked for again, and the quick method would take 1.4 times as long.
+_ENVIRONMENT = {
+    "distributed.nanny.pre-spawn-environ": dict.fromkeys(
+        ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), 1
+    )
+}
 
 
 @contextmanager
@@ -35,7 +42,8 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    with dask.config.set(_PATIENT), _own_workers(LocalCluster, threads) as local, Client(local) as client:
+    settings = dask.config.set(_PATIENT | _ENVIRONMENT)
+    with settings, _own_workers(LocalCluster, threads) as local, Client(local) as client:
         yield client
 
 
