@@ -228,14 +228,12 @@ def _run(folder: Path, target: str, method: Any) -> None:
 
 def _disturbed(folder: Path, target: str, method: Any, victim: str, moment: float) -> tuple[int, float]:
     """How often it was killed, and how long it took until the result was there."""
-    import psutil
-
     began, process = time.perf_counter(), _started(folder, target, method)
     time.sleep(moment)
     n_kills = 0
     if victim == "worker":
-        children = psutil.Process(process.pid).children(recursive=True)
-        workers = [each for each in children if "spawn_main" in " ".join(each.cmdline())]
+        while process.is_alive() and not (workers := _workers_of(process)):
+            time.sleep(0.05)  # it has yet to start them
         for each in workers[-1:]:
             each.kill()
             n_kills += 1
@@ -246,6 +244,13 @@ def _disturbed(folder: Path, target: str, method: Any, victim: str, moment: floa
     if not (folder / target).exists():
         _in_process(folder, target, method)
     return n_kills, time.perf_counter() - began
+
+
+def _workers_of(process: Any) -> list[Any]:
+    import psutil
+
+    children = psutil.Process(process.pid).children(recursive=True)
+    return [each for each in children if "spawn_main" in " ".join(each.cmdline())]
 
 
 # Seams
