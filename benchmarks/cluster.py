@@ -8,6 +8,7 @@ to each other over its own loopback, and share its two cores and its disk.
 import argparse
 import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
 import threading
@@ -187,6 +188,10 @@ def measure_kills(data: Path) -> Iterator[Row]:
                 for moment in sorted(rng.uniform(0.1, 1, N_KILLS // len(methods)) * whole):
                     target = folder / f"{method}-{victim}-{moment:.3f}.zarr"
                     n_kills, seconds = _disturbed(folder, target.name, method, victim, moment)
+                    while n_kills == 0:  # the run had ended before
+                        moment /= 2  # noqa: PLW2901
+                        shutil.rmtree(target)
+                        n_kills, seconds = _disturbed(folder, target.name, method, victim, moment)
                     yield {
                         "method": method,
                         "killed": victim,
