@@ -189,7 +189,7 @@ def measure_kills(data: Path) -> Iterator[Row]:
                     target = folder / f"{method}-{victim}-{moment:.3f}.zarr"
                     n_kills, seconds = _disturbed(folder, target.name, method, victim, moment)
                     while n_kills == 0:  # the run had ended before
-                        moment /= 2  # noqa: PLW2901
+                        moment /= 2
                         shutil.rmtree(target)
                         n_kills, seconds = _disturbed(folder, target.name, method, victim, moment)
                     yield {
