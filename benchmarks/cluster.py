@@ -237,8 +237,10 @@ def _disturbed(folder: Path, target: str, method: Any, victim: str, moment: floa
     time.sleep(moment)
     n_kills = 0
     if victim == "worker":
-        while process.is_alive() and not (workers := _workers_of(process)):
+        workers = _workers_of(process)
+        while process.is_alive() and not workers:
             time.sleep(0.05)  # it has yet to start them
+            workers = _workers_of(process)
         for each in workers[-1:]:
             each.kill()
             n_kills += 1
