@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="Dask is not installed: clusters were not tested")
 
-from sedil.cluster.clusters import connected  # noqa: E402
+from sedil.cluster.clusters import connected
 
 
 def test_workers_keep_their_memory_and_take_one_thread_each(monkeypatch):

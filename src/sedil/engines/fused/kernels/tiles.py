@@ -4,8 +4,9 @@ Numba cannot say this: without a promise that arrays do not overlap, LLVM loads 
 term. What plain loops over the lanes take instead is measured by `benchmarks/handwritten.py`
 (`results/handwritten.csv`). Of ``out[i, :] = sum_k matrix[i, k] * source[k, :]``, a few rows i and sixteen
 columns (tiles): FISTA and ADMM take 13 to 17 times as long, descent 2.1 to 3.1 times, denoising 3.0 to 4.3
-times, by groups 10 times, and the cost of learning 6.1 times. Of ``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]``, a few
-rows i and j and the lanes of one vector (pairs): the cost of learning 1.8 times.
+times, by groups 10 times, and the cost of learning 6.1 times. Of
+``out[i, j, :] += sum_k left[i, k, :] * right[j, k, :]``, a few rows i and j and the lanes of one vector
+(pairs): the cost of learning 1.8 times.
 
 Addresses are in bytes, distances in float32 values.
 """
