@@ -94,9 +94,9 @@ def _mark(windows, distance, distances):
 
 @inner
 def _nth_smallest(distances, count):
-    """The bits of a float32 that so many distances do not exceed, and of no smaller ones as many, by halving.
+    """The bits of a float32 up to which there are just so many distances, by halving.
 
-    It need not be one of them: any that parts them from the others will do.
+    Where equal ones do not allow that, it is the smallest with more; where too few are finite, infinity.
     """
     values = distances.reshape(-1).view(np.int32)
     low, high = np.int32(0), _INFINITE_BITS
