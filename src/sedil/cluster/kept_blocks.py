@@ -102,8 +102,9 @@ def _readable(file: Path) -> Iterator[None]:
             yield
     except (FileNotFoundError, ImageFileError) as error:
         raise ImageFileError(
-            f"{file} is gone or damaged, or this worker does not see it, and the run needs it: let all workers "
-            f"see that folder under the same path, or remove the folder that ends in .unfinished to begin anew."
+            f"{file} is gone or damaged, or this worker does not see it, and the run needs it: let all "
+            f"workers see that folder under the same path, or remove the folder that ends in .unfinished to "
+            f"begin anew."
         ) from error
 
 
