@@ -61,7 +61,8 @@ def test_all_is_run_drawn_and_reported(data, tmp_path):
     report = (output / "faces.md").read_text()
     assert all(f"| {method} |" in report for method in METHODS)
     with Image.open(output / "faces-inpainted.png") as picture:
-        assert picture.size == (5 * (3 * SIDE + 12) + 12, 4 * (20 + 3 * SIDE + 12) + 12)
+        assert picture.width == 5 * (3 * SIDE + 12) + 12
+        assert (picture.height - 4 * (3 * SIDE + 12) - 12) % 20 == 0  # lines of words
     again = reproduce("--data", data, "--quick", "-o", output, "--threads", 1)
     assert f"ran          nothing: all was in {output}/faces.csv already\n" in again.output
 

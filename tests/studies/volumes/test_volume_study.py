@@ -39,7 +39,8 @@ def test_quick_run_writes_results_report_and_picture(folder):
     assert all(row.psnr > 25 for row in fillings)
     assert "three factors, learned" in (folder / "volumes.md").read_text()
     with Image.open(folder / "volumes.png") as picture:
-        assert picture.size == (5 * (2 * 24 + 4), 20 + 2 * 24 + 4)
+        assert picture.width == 5 * (2 * 24 + 4)
+        assert (picture.height - 2 * 24 - 4) % 20 == 0  # lines of words
 
 
 def test_second_run_finds_all_done(folder):
