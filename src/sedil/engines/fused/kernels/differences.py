@@ -16,16 +16,14 @@ from numba.extending import intrinsic
 
 from sedil.engines.fused.kernels.tiles import (
     FLOAT,
-    FUSED,
     INDEX,
-    VECTOR,
+    Factors,
     broadcast,
     index,
     load,
-    loop_variable,
+    sums_in_registers,
     vector_pointer,
 )
-from sedil.engines.fused.kernels.vectors import LANES
 
 ROWS = 8  # sums under way that keep the units busy
 
@@ -64,27 +62,16 @@ def _pointer(b: ir.IRBuilder, address: Any, type_: Any) -> Any:
 
 
 def _emit_sums(b: ir.IRBuilder, rows: list[Any], patch: Any, entries: Any, n_entries: Any) -> list[Any]:
-    """Code of the sums: a loop over the entries with all sums as its variables; returns them after it."""
+    """Code of the sums over all entries, one for each row."""
     patch, entries = _pointer(b, patch, FLOAT), _pointer(b, entries, INDEX)
-    before, loop, after = b.block, b.append_basic_block("entries"), b.append_basic_block("sums")
-    b.branch(loop)
 
-    b.position_at_end(loop)
-    k = b.phi(INDEX)
-    sums = [b.phi(VECTOR) for _ in rows]
-    offset = b.load(b.gep(entries, [k]))
-    value = broadcast(b, b.load(b.gep(patch, [offset])))
-    new_sums = []
-    for row, old in zip(rows, sums, strict=True):
-        difference = b.fsub(load(b, b.gep(row, [offset]), 0), value)
-        new_sums.append(b.fadd(b.fmul(difference, difference, flags=FUSED), old, flags=FUSED))
-    next_k = b.add(k, index(1))
-    loop_variable(k, index(0), next_k, before, loop)
-    for variable, new in zip(sums, new_sums, strict=True):
-        loop_variable(variable, ir.Constant(VECTOR, [0.0] * LANES), new, before, loop)
-    b.cbranch(b.icmp_signed("<", next_k, n_entries), loop, after)
-    b.position_at_end(after)
-    return new_sums
+    def differences(k: Any) -> list[Factors]:
+        offset = b.load(b.gep(entries, [k]))
+        value = broadcast(b, b.load(b.gep(patch, [offset])))
+        found = [b.fsub(load(b, b.gep(row, [offset]), 0), value) for row in rows]
+        return [(each, each) for each in found]
+
+    return sums_in_registers(b, len(rows), n_entries, differences)
 
 
 differences_of_rows = _differences_of(ROWS)

@@ -26,6 +26,7 @@ from sedil.engines.fused.kernels.vectors import HAS_WIDE_VECTORS, LANES
 FLOAT = ir.FloatType()
 VECTOR = ir.VectorType(FLOAT, LANES)
 INDEX = ir.IntType(64)
+Factors = tuple[Any, Any]  # two vectors that are multiplied
 FUSED = ("contract",)  # a product and a sum may become one instruction
 
 # Eight sums under way keep the units busy that multiply and add. With AVX-512 eight rows of one vector are
@@ -92,31 +93,41 @@ def _tile_of(n_rows: int) -> Callable[..., None]:
 def _emit_sums(
     b: ir.IRBuilder, n_rows: int, matrix, matrix_step, source, source_step, n_terms
 ) -> list[list[Any]]:
-    """Code of the sums of a tile: a loop over k with all sums as its variables; returns them after it."""
+    """Code of the sums of a tile, row by row."""
     matrix, source = (b.inttoptr(address, FLOAT.as_pointer()) for address in (matrix, source))
     matrix_rows = [b.gep(matrix, [b.mul(index(row), matrix_step)]) for row in range(n_rows)]
+
+    def factors(k: Any) -> list[Factors]:
+        source_row = b.gep(source, [b.mul(k, source_step)])
+        columns = [load(b, source_row, vector) for vector in range(VECTORS)]
+        entries = [broadcast(b, b.load(b.gep(row, [k]))) for row in matrix_rows]
+        return [(entry, column) for entry in entries for column in columns]
+
+    sums = sums_in_registers(b, n_rows * VECTORS, n_terms, factors)
+    return [sums[first : first + VECTORS] for first in range(0, len(sums), VECTORS)]
+
+
+def sums_in_registers(
+    b: ir.IRBuilder, n_sums: int, n_terms: Any, factors: Callable[[Any], list[Factors]]
+) -> list[Any]:
+    """Code of sums of products: a loop over k with all sums as its variables; returns them after it.
+
+    `factors` makes the code of what is multiplied in turn k, a pair for each sum.
+    """
     before, loop, after = b.block, b.append_basic_block("terms"), b.append_basic_block("sums")
     b.branch(loop)
 
     b.position_at_end(loop)
     k = b.phi(INDEX)
-    sums = [[b.phi(VECTOR) for _ in range(VECTORS)] for _ in range(n_rows)]
-    source_row = b.gep(source, [b.mul(k, source_step)])
-    columns = [load(b, source_row, vector) for vector in range(VECTORS)]
-    new_sums = []
-    for row, old in zip(matrix_rows, sums, strict=True):
-        entry = broadcast(b, b.load(b.gep(row, [k])))
-        new_sums.append(
-            [
-                b.fadd(b.fmul(entry, column, flags=FUSED), sum_, flags=FUSED)
-                for column, sum_ in zip(columns, old, strict=True)
-            ]
-        )
+    sums = [b.phi(VECTOR) for _ in range(n_sums)]
+    new_sums = [
+        b.fadd(b.fmul(one, other, flags=FUSED), sum_, flags=FUSED)
+        for (one, other), sum_ in zip(factors(k), sums, strict=True)
+    ]
     next_k = b.add(k, index(1))
     loop_variable(k, index(0), next_k, before, loop)
-    for old, new in zip(sums, new_sums, strict=True):
-        for variable, value in zip(old, new, strict=True):
-            loop_variable(variable, ir.Constant(VECTOR, [0.0] * LANES), value, before, loop)
+    for variable, value in zip(sums, new_sums, strict=True):
+        loop_variable(variable, ir.Constant(VECTOR, [0.0] * LANES), value, before, loop)
     b.cbranch(b.icmp_signed("<", next_k, n_terms), loop, after)
     b.position_at_end(after)
     return new_sums
