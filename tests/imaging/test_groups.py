@@ -224,10 +224,12 @@ def test_groups_fill_stripes_better_than_patches(rng):
 
 @pytest.mark.parametrize("method", ["groups", "quick"])
 def test_more_known_pixels_are_never_worse(method, rng):
-    stripes = 100 + 50 * np.sin(np.add.outer(1.1 * np.arange(96), 0.6 * np.arange(96)))
+    # Stripes that become finer, up to two pixels each: if the first level is low, few passes lose them.
+    x = np.arange(96.0)
+    stripes = 100 + 50 * np.sin(np.add.outer(0.5 * x + 0.012 * x**2, 0.3 * x + 0.006 * x**2))
     order = rng.random(stripes.shape)
     errors = []
-    for share in (0.7, 0.6, 0.5, 0.3):
+    for share in (0.8, 0.65, 0.5, 0.3):
         mask = order < share
         filled = sedil.inpaint(np.where(mask, 0, stripes), mask, method=method)
         errors.append(np.mean((filled - stripes)[mask] ** 2))

@@ -43,7 +43,7 @@ def denoise(kind, image, **more):
 def inpaint(kind, image, **more):
     mask = array_namespace(image).asarray(holes(kind))
     # Rounding decides single patches that are right at the threshold, and each pass carries that on.
-    return sedil.inpaint(image, mask, passes=8, **options(kind), **more)
+    return sedil.inpaint(image, mask, passes=4, **options(kind), **more)
 
 
 WORK = {"denoise": denoise, "inpaint": inpaint}

@@ -37,7 +37,7 @@ from sedil.cluster.parts import (
 from sedil.cluster.reductions import Moments, merged, moments_together
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
-from sedil.imaging.group_inpainting import GroupFilling, passes_of_groups
+from sedil.imaging.group_inpainting import GroupFilling
 from sedil.imaging.groups import GroupSettings
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, missing_neighbours, passes_for, plan_passes
@@ -219,8 +219,7 @@ def _filled(
         filled.append(fill_by_patches(channel, mask, plan, sigma, options, contrast))
     if how.settings is None:
         return filled
-    n_passes = passes_of_groups(everywhere.ndim, counts) if how.passes is None else how.passes
-    groups = GroupFilling.plan([everywhere], how.settings, n_passes)
+    groups = GroupFilling.plan(how.shape, how.settings, how.passes or max(counts), how.stride)
     contrast = sqrt(moments_together(moments).variance)
     return groups.fill(channels, masks, filled, sigma, options, contrast=contrast)
 

@@ -16,22 +16,13 @@ from array_api_compat import array_namespace
 from sedil.arrays import AnyArray, Array, variance
 from sedil.imaging.groups import GroupSettings, find_groups, mean_over_groups, patch_means
 from sedil.imaging.patch_averages import CleaningOptions
-from sedil.imaging.patch_inpainting import passes_needed
 from sedil.patch_grid import PatchGrid
 
 # Chosen on photographs that are not among the test images (docs/groups.md).
 LEVELS = 0.3, 0.035  # of noise in the first and the last pass, in standard deviations of the known pixels
 _MATCH_EVERY = 8  # passes with the same groups
-
-
-def share_of_passes(n_axes: int) -> float:
-    """Of the passes that single patches need; volumes and clips would lose 0.1 to 0.6 dB by fewer."""
-    return 0.75 if n_axes == 2 else 1.0
-
-
-def passes_of_groups(n_axes: int, counts: Sequence[int]) -> int:
-    """From the passes that the patches of each channel need."""
-    return round(share_of_passes(n_axes) * max(counts))
+# Many passes with few groups are better than few with many: patches lie side by side until the last passes.
+_FINE_PASSES = 4
 
 
 class GroupFilling(NamedTuple):
@@ -40,24 +31,42 @@ class GroupFilling(NamedTuple):
     Attributes
     ----------
     image_shape : tuple of int, of a channel
-    settings : GroupSettings
+    settings : GroupSettings, those of the last passes
+    first_strides : distance of patches in the passes before
     """
 
     image_shape: tuple[int, ...]
     settings: GroupSettings
+    first_strides: tuple[int, ...]
 
     @classmethod
-    def plan(cls, masks: Sequence[Array], settings: GroupSettings, n_passes: int | None) -> GroupFilling:
-        """For channels with these missing pixels; by default as many passes as the widest holes need."""
-        count = n_passes or passes_of_groups(masks[0].ndim, list(map(passes_needed, masks)))
-        return cls(tuple(masks[0].shape), settings._replace(n_passes=count))
+    def plan(
+        cls, image_shape: Sequence[int], settings: GroupSettings, n_passes: int, stride: int | None
+    ) -> GroupFilling:
+        """In so many passes; `stride` is what the caller wants for all of them."""
+        first_strides = settings.patch_shape if stride is None else settings.strides
+        return cls(tuple(image_shape), settings._replace(n_passes=n_passes), first_strides)
 
     @property
     def n_patches(self) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
-        grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
-        n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
-        return (n_searches + self.settings.n_passes) * grid.n_patches
+        count = 0
+        for number in range(self.settings.n_passes):
+            grid = PatchGrid(self.image_shape, self.settings.patch_shape, self._strides(number))
+            count += (1 + self._matches_anew(number)) * grid.n_patches
+        return count
+
+    def _strides(self, number: int) -> tuple[int, ...]:
+        """The distance of patches in pass `number`."""
+        return self.settings.strides if number >= self._first_fine else self.first_strides
+
+    def _matches_anew(self, number: int) -> bool:
+        """Whether pass `number` seeks groups of its own."""
+        return number % _MATCH_EVERY == 0 or number == self._first_fine
+
+    @property
+    def _first_fine(self) -> int:
+        return self.settings.n_passes - _FINE_PASSES
 
     def fill(
         self,
@@ -99,8 +108,9 @@ class GroupFilling(NamedTuple):
         if places is not None:
             own = patch_means(own * places**2, self.settings.patch_shape)
         for number, level in enumerate(np.geomspace(*LEVELS, self.settings.n_passes).tolist()):
-            if number % _MATCH_EVERY == 0:
-                groups = find_groups(filled, self.settings, options, wanted)
+            if self._matches_anew(number):
+                settings = self.settings._replace(strides=self._strides(number))
+                groups = find_groups(filled, settings, options, wanted)
             noise = xp.clip(own, min=(level * contrast) ** 2)
             estimate = mean_over_groups(filled, groups, noise, self.settings.shrinkage, options)
             filled = xp.where(missing, estimate, known)

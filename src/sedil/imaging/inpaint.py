@@ -19,7 +19,7 @@ from sedil.imaging.groups import group_settings
 from sedil.imaging.image_dictionaries import given_votes, learned_votes
 from sedil.imaging.noise_levels import Sigma, as_one_sigma, as_sigma, in_pixels, mean_of_channels
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
-from sedil.imaging.patch_inpainting import fill_by_patches, plan_passes
+from sedil.imaging.patch_inpainting import fill_by_patches, passes_needed, plan_passes
 from sedil.imaging.pixels import Units, copied, join_channels, of_type, split_channels, without_channels
 from sedil.imaging.whole_inpainting import fill_whole
 from sedil.pretrained import DictionaryLike
@@ -174,7 +174,8 @@ def inpaint(
         groups = None
         if method == "groups":
             settings = group_settings(shape, len(parts.channels), stride, time_axis)
-            groups = GroupFilling.plan(parts.masks, settings, passes)
+            n_passes = passes or max(map(passes_needed, parts.masks))
+            groups = GroupFilling.plan(shape, settings, n_passes, stride)
             passes = stride = None  # of the first guess, which is made as ever
         plans = [plan_passes(each, dictionaries, passes, stride) for each in parts.masks]
         n_patches = sum(step.grid.n_patches for plan in plans for step in plan)

@@ -19,9 +19,10 @@ from sedil.imaging.smooth_filling import fill_smoothly
 from sedil.patch_grid import PatchGrid, require_no_gaps
 
 # All constants were chosen on photographs that are not among the test images.
-_LAST_LEVEL = 0.06  # noise level of the last pass, in standard deviations of the known pixels
-_LEVEL_PER_PASS = 0.03  # by which the first pass begins higher, for each pass there is
-_FEWEST, _MOST = 16, 40  # passes; with fewer, stripes are filled worse the more of them is known
+# Noise levels of the first and the last pass, in standard deviations of the known pixels. From a lower first
+# one fine stripes are filled worse the more of them is known, as there are fewer passes then.
+_LEVELS = 0.9, 0.06
+_FEWEST, _MOST = 18, 40  # passes
 # From the lower to the higher share of missing neighbours of missing pixels the passes grow in number. If
 # pixels are missing at random, it is the share of missing pixels.
 _CROWDED = 0.5, 0.75
@@ -55,7 +56,7 @@ def plan_passes(
     missing : boolean array
     dictionaries : sequence of SeparableDictionary
     n_passes : int, optional
-        Default: 16, and up to 40 the more neighbours of missing pixels are missing too.
+        Default: 18, and up to 40 the more neighbours of missing pixels are missing too.
     stride : int, optional
         Distance of the patches of a pass. Default: three quarters of a patch, and half a patch in the last
         passes. The grid is shifted from pass to pass, so that all passes together see many patches.
@@ -63,7 +64,7 @@ def plan_passes(
     if not bool(array_namespace(missing).any(missing)):
         return []
     count = passes_needed(missing) if n_passes is None else n_passes
-    levels = np.geomspace(_LAST_LEVEL + _LEVEL_PER_PASS * count, _LAST_LEVEL, count)
+    levels = np.geomspace(*_LEVELS, count)
     n_fine = -(-count // _FINE_PART)
     distances = [_COARSE] * (count - n_fine) + [_FINE] * n_fine
     rng = np.random.default_rng(0)

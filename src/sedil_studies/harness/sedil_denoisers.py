@@ -13,7 +13,7 @@ from sedil.choices import ShippedName
 from sedil.dictionary import format_shape
 from sedil.engines.contract import Cleaning
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.group_inpainting import LEVELS, share_of_passes
+from sedil.imaging.group_inpainting import LEVELS
 from sedil.imaging.groups import GroupSettings, group_settings
 from sedil.imaging.lost_contrast import CAUTION, ERROR
 from sedil.pretrained import NAMES as SHIPPED
@@ -69,7 +69,7 @@ def filling_in_words(n_axes: int, time_axis: int | None = None) -> str:
     """The settings of groups that fill missing pixels; images of any size have the same."""
     settings = group_settings((_SIDE,) * n_axes, time_axis=time_axis)
     first, last = LEVELS
-    passes = f"{share_of_passes(n_axes):g} times the quick passes, levels {first:g} to {last:g}"
+    passes = f"as many passes as the quick method, levels {first:g} to {last:g}"
     return f"sedil.inpaint: {settings_in_words(settings)}, {passes}; first guess quick"
 
 

@@ -28,12 +28,12 @@ def _groups(threads: int) -> Method[Filler]:
 def _quick(threads: int) -> Method[Filler]:
     atoms = fingerprint_of_atoms(*map(sedil.shipped_dictionary, SHIPPED))  # it chooses among them
     fill = partial(sedil.inpaint, method="quick", threads=threads)
-    return _warm(f"sedil.inpaint, method quick ({atoms}), 16 passes or more", fill)
+    return _warm(f"sedil.inpaint, method quick ({atoms}), 18 passes or more", fill)
 
 
 def _odct(threads: int) -> Method[Filler]:
     fill = partial(sedil.inpaint, dictionary=sedil.odct(*_ODCT), threads=threads)
-    return _warm("ODCT of 12x12, 24x24 atoms, 16 passes or more", fill)
+    return _warm("ODCT of 12x12, 24x24 atoms, 18 passes or more", fill)
 
 
 def _biharmonic(threads: int) -> Method[Filler]:

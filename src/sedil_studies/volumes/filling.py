@@ -36,7 +36,7 @@ class FillingRow(NamedTuple):
 FILLINGS = RowKind(FillingRow, cell=("case", "missing", "method"), made_with=("settings", "sedil"))
 
 
-_PASSES = "; filled in 16 passes or more"
+_PASSES = "; filled in 18 passes or more"
 
 
 def _by_slices(materials: Materials) -> Method[Filler]:
