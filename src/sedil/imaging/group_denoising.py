@@ -20,10 +20,9 @@ from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
 
 # Chosen on photographs that are not among the test images (docs/groups.md).
-_MATCH_EVERY = 2  # passes with the same groups
+_MATCH_EVERY = 1  # passes with the same groups
 _FEEDBACK = 0.15  # share of what was removed that the next pass gets back
 _FIRST_LEVEL = 1.2  # of the first pass, in standard deviations of the noise
-_LEFT = 0.58  # of the noise that is left after a pass: neighbours share it, so that groups average less
 
 
 class GroupDenoising(NamedTuple):
@@ -160,7 +159,7 @@ class GroupDenoising(NamedTuple):
         """Variance of the noise in each patch of `shown`: what was there, less what was taken away."""
         xp = array_namespace(shown)
         taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.settings.patch_shape)
-        return _LEFT**2 * xp.abs(self._variance(shown) - taken)
+        return self.settings.noise_left**2 * xp.abs(self._variance(shown) - taken)
 
     def _variance(self, image: AnyArray) -> AnyArray:
         """Of the noise in the patch that begins at each pixel."""
