@@ -140,6 +140,30 @@ def test_a_wrong_file_is_refused_in_one_sentence_and_the_next_is_taken(visitor, 
     visitor.wait_for("next.png", "#denoise-words")
 
 
+def test_every_tab_refuses_wrong_files_by_their_name(visitor, tmp_path):
+    areas = {"Fill": "#fill-file", "Volume": "#volume-file", "Learn": "#learn-files"}
+    for tab, area in areas.items():
+        file = tmp_path / ("letter.npy" if tab == "Volume" else "letter.png")
+        file.write_text("Dear all")
+        visitor.come()
+        visitor.open_tab(tab)
+        visitor.drop(area, file)
+        if tab == "Learn":
+            visitor.wait(lambda area=area: "letter" in visitor.text(area))
+            visitor.click("#learn-start")
+        assert visitor.complaint().startswith(f"{file.name} cannot be read as")
+
+
+def test_a_file_near_the_limit_is_taken(visitor, tmp_path):
+    noise = RNG.standard_normal((390, 4000), dtype=np.float32)
+    Image.fromarray(np.tile(noise, (10, 1))).save(tmp_path / "large.tif")
+    assert 50 * 2**20 < (tmp_path / "large.tif").stat().st_size < 100 * 2**20
+    visitor.drop("#denoise-file", tmp_path / "large.tif")
+    visitor.wait_for("%", "#denoise-words")
+    visitor.click("#denoise-stop")
+    visitor.wait_for("stopped", "#denoise-words")
+
+
 def test_a_file_of_too_many_bytes_is_refused(visitor, tmp_path):
     with (tmp_path / "huge.png").open("wb") as file:
         file.truncate(101 * 2**20)
