@@ -13,4 +13,4 @@ nox.options.error_on_missing_interpreters = False
 def tests(session: nox.Session) -> None:
     """What takes a few seconds at most; arguments after -- go to pytest."""
     session.install("--editable", ".[test]")
-    session.run("pytest", "-q", "-n", "2", "-m", "not slow and not examples", *session.posargs)
+    session.run("pytest", "-q", "-n", "2", "-m", "not slow and not examples and not soak", *session.posargs)

@@ -1,6 +1,8 @@
 """Fixtures: every array library and precision that the package promises to run on."""
 
 import os
+import re
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +23,25 @@ NAMESPACES = {
     "torch": "array_api_compat.torch",
     "array_api_strict": "array_api_strict",
 }
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what torch changes: ``-m torch`` runs it where all else has been run without torch."""
+    for item in items:
+        if _uses_tensors(item) or _names_torch(item.path):
+            item.add_marker("torch")
+
+
+def _uses_tensors(item: pytest.Item) -> bool:
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    return parameters.get("library") == "torch" or "torch" in getattr(item, "fixturenames", ())
+
+
+@cache
+def _names_torch(file: Path) -> bool:
+    """Whether a file may do something of its own with torch: rather one test too many than one too few."""
+    return re.search(r"\btorch\b", file.read_text()) is not None
 
 
 class Arrays(NamedTuple):

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from skimage import data
 
 import sedil
 from command_lines import parse
@@ -33,7 +34,10 @@ def commands(program):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [README, ROOT / "docs/getting_started.md"], ids=lambda page: page.name)
 def test_python_of_first_pages_runs(page, tmp_path, monkeypatch):
-    """From the first block to the last; with few patches, as neither atoms nor pictures are looked at."""
+    """From the first block to the last; few patches of small pictures, as nobody looks at the results."""
+    for name in ("camera", "cat"):
+        part = getattr(data, name)()[:140, :200]
+        monkeypatch.setattr(data, name, lambda part=part: part)
     sample = sedil.sample_patches
     monkeypatch.setattr(sedil, "sample_patches", lambda images, shape, n, **more: sample(images, shape, 300))
     monkeypatch.setattr(sedil, "denoise", partial(sedil.denoise, stride=5))

@@ -18,23 +18,18 @@ def work(_=0):
     return [array.tobytes() for array in (cleaned, codes, *learned.factors)]
 """
 
-MULTIPROCESSING = """
+OTHERS = """
 import multiprocessing
+from joblib import Parallel, delayed
 from work import work
 
 if __name__ == "__main__":
     expected = work()
-    with multiprocessing.get_context("{method}").Pool(2) as pool:
-        assert pool.map(work, range(3)) == [expected] * 3
-"""
-
-JOBLIB = """
-from joblib import Parallel, delayed
-from work import work
-
-expected = work()
-assert Parallel(2, backend="loky")(delayed(work)() for _ in range(3)) == [expected] * 3
-assert Parallel(2, backend="threading")(delayed(work)() for _ in range(6)) == [expected] * 6
+    for method in multiprocessing.get_all_start_methods():
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            assert pool.map(work, range(3)) == [expected] * 3, method
+    for backend in ("loky", "threading"):
+        assert Parallel(2, backend=backend)(delayed(work)() for _ in range(6)) == [expected] * 6, backend
 """
 
 MEMORY = """
@@ -67,15 +62,8 @@ def run(folder, script):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no fork")
-def test_other_processes_compute_the_same(tmp_path, method):
-    run(tmp_path, MULTIPROCESSING.format(method=method))
-
-
-@pytest.mark.slow
-def test_processes_and_threads_of_joblib_compute_the_same(tmp_path):
-    run(tmp_path, JOBLIB)
+def test_processes_and_threads_of_multiprocessing_and_joblib_compute_the_same(tmp_path):
+    run(tmp_path, OTHERS)
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """
-Find alike patches
-==================
+Find similar patches
+====================
 
 Photographs repeat themselves, and denoising by groups lives on that. :func:`sedil.match_patches` finds, for
 each patch, those around it that are most like it; the search is exact.

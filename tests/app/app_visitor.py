@@ -25,6 +25,29 @@ class Page(NamedTuple):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def config(self) -> dict:
+        """What the app tells browsers of itself."""
+        with urllib.request.urlopen(f"{self.address}config") as answer:
+            return json.load(answer)
+
+    def takes_as_upload(self, path: Path) -> bool:
+        """Whether the app takes a file that is named to it, and was never uploaded, for an upload."""
+        config = self.config()
+        (area,) = [
+            each["id"] for each in config["components"] if each["props"].get("elem_id") == "volume-file"
+        ]
+        (number,) = [each["id"] for each in config["dependencies"] if [area, "upload"] in each["targets"]]
+        named = {"path": str(path), "meta": {"_type": "gradio.FileData"}}
+        asked = {"data": [named, None], "fn_index": number, "session_hash": "somebody"}
+        address = f"{self.address}gradio_api/queue"
+        post = urllib.request.Request(
+            f"{address}/join", json.dumps(asked).encode(), {"Content-Type": "application/json"}
+        )
+        urllib.request.urlopen(post).close()
+        with urllib.request.urlopen(f"{address}/data?session_hash=somebody", timeout=SECONDS) as events:
+            ended = next(line for line in events if b"process_completed" in line)
+        return json.loads(ended.removeprefix(b"data: "))["success"]
+
 
 class Visitor:
     """Somebody who looks at the page in a window, and clicks."""

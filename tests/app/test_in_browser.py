@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -139,6 +140,30 @@ def test_a_wrong_file_is_refused_in_one_sentence_and_the_next_is_taken(visitor, 
     visitor.wait_for("next.png", "#denoise-words")
 
 
+def test_every_tab_refuses_wrong_files_by_their_name(visitor, tmp_path):
+    areas = {"Fill": "#fill-file", "Volume": "#volume-file", "Learn": "#learn-files"}
+    for tab, area in areas.items():
+        file = tmp_path / ("letter.npy" if tab == "Volume" else "letter.png")
+        file.write_text("Dear all")
+        visitor.come()
+        visitor.open_tab(tab)
+        visitor.drop(area, file)
+        if tab == "Learn":
+            visitor.wait(lambda area=area: "letter" in visitor.text(area))
+            visitor.click("#learn-start")
+        assert visitor.complaint().startswith(f"{file.name} cannot be read as")
+
+
+def test_a_file_near_the_limit_is_taken(visitor, tmp_path):
+    noise = RNG.standard_normal((390, 4000), dtype=np.float32)
+    Image.fromarray(np.tile(noise, (10, 1))).save(tmp_path / "large.tif")
+    assert 50 * 2**20 < (tmp_path / "large.tif").stat().st_size < 100 * 2**20
+    visitor.drop("#denoise-file", tmp_path / "large.tif")
+    visitor.wait_for("%", "#denoise-words")
+    visitor.click("#denoise-stop")
+    visitor.wait_for("stopped", "#denoise-words")
+
+
 def test_a_file_of_too_many_bytes_is_refused(visitor, tmp_path):
     with (tmp_path / "huge.png").open("wb") as file:
         file.truncate(101 * 2**20)
@@ -262,8 +287,12 @@ def test_a_dropped_volume_keeps_its_header(visitor, tmp_path):
     blocks = (100 + 8 * RNG.standard_normal((10, 12, 14))).astype(np.int16)
     nibabel.Nifti1Image(blocks, np.diag([1, 2, 3, 1])).to_filename(tmp_path / "head.nii.gz")
     visitor.open_tab("Volume")
+    level = visitor.one("#volume-sigma input")
+    level.clear()
+    level.send_keys("9")
     visitor.drop("#volume-file", tmp_path / "head.nii.gz")
-    visitor.wait_for("head.nii.gz 10x12x14, int16", "#volume-words")
+    words = visitor.wait_for("head.nii.gz 10x12x14, int16", "#volume-words")
+    assert "noise sigma 9, given" in words
     clean = nibabel.load(visitor.download("#volume-download", "clean-head.nii.gz"))
     np.testing.assert_array_equal(clean.affine, np.diag([1, 2, 3, 1]))
     assert np.asarray(clean.dataobj).std() < blocks.std() / 2
@@ -286,6 +315,21 @@ def test_two_visitors_each_get_their_own(visitor):
     assert "camera.png 512x512" in visitor.wait_for("PSNR", "#denoise-words")
     assert visitor.picture(visitor.sources("#denoise-result")[0]).shape[:2] == (512, 512)
     other.leave(back_to=visitor)
+
+
+def test_no_visitor_can_have_a_sample_deleted(page):
+    """Files in the folder of uploads are deleted after a while, whoever names them."""
+    (gallery,) = [
+        each for each in page.config()["components"] if each["props"].get("elem_id") == "denoise-samples"
+    ]
+    shown = Path(gallery["props"]["value"][0]["image"]["path"])
+    place = next(folder for folder in shown.parents if folder.name.startswith("sedil-app-"))
+    samples = [*place.rglob("foam.npy")]
+    assert samples
+    assert not any(map(page.takes_as_upload, samples))
+    mine = samples[0].parents[1] / "visitors/mine.npy"
+    np.save(mine, np.zeros((4, 5, 6), np.uint8))
+    assert page.takes_as_upload(mine)  # so that the refusal above means something
 
 
 def is_idle(page, seconds=3):

@@ -13,7 +13,6 @@ import pytest
 
 import sedil.engines.fused.kernels as package
 from fuzz.guard_pages import SIDES, GuardPages, guarded_copy
-from fuzz.runner import run
 from random_things import unit_columns
 from sedil.engines.fused.kernels.blocks import Operator
 from sedil.engines.fused.kernels.compilation import Kernel
@@ -161,11 +160,3 @@ def test_engines_agree_beside_guard_pages(side):
         timeout=300,
     )
     assert ended.returncode == 0, ended.stdout[-3000:]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("campaign", "n_cases"), [("bounds", 60), ("indices", 25)])
-def test_a_few_cases_of_the_campaign(campaign, n_cases):
-    report = run(campaign, n_cases, seed=1)
-    assert report.n_cases == n_cases
-    assert not report.findings, report.as_text()

@@ -428,27 +428,6 @@ def test_garbage_is_collected_again_after_compilation_if_it_was_before(monkeypat
         gc.enable()
 
 
-CACHED = """
-import numpy as np, sys
-sys.path[:0] = {path!r}
-from test_fused import start, start_of_each_engine
-for sizes in ([(5, 7)], [(3, 4), (5, 6)], [(8, 8), (8, 9)]):
-    manifold, starts = start_of_each_engine(sizes, 40, 0)
-    fused, plain = (start(objective, manifold, point) for objective, point in starts)
-    for found, expected in zip(fused.gradient.factors, plain.gradient.factors, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-3)
-"""
-
-
-def test_kernels_from_the_disk_are_those_that_were_compiled(tmp_path):
-    """LLVM optimises what is kept on disk once more; a kernel that was right at first came back wrong."""
-    code = CACHED.format(path=[os.path.dirname(__file__)])
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    for _ in range(2):
-        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
-    assert any(tmp_path.rglob("*.nbc"))
-
-
 def test_import_is_light():
     code = "import sys, sedil; print(any(name in sys.modules for name in ('numba', 'sklearn', 'matplotlib')))"
     result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -252,6 +253,7 @@ def pymanopt_problem(patches, sizes):
     return pymanopt.Problem(manifold, cost)
 
 
+@cache
 def learned(seed):
     """A tiny problem: patches, the point that learning starts from, and what is learned."""
     rng = np.random.default_rng(seed)

@@ -9,10 +9,10 @@ import numpy as np
 
 from sedil.app.denoised_file import Denoised, denoise_upload
 from sedil.app.dropping import drop_area, make_ready
-from sedil.app.limits import AT_ONCE, require_picture
+from sedil.app.limits import require_picture
 from sedil.app.samples import SIGMA, Sample
 from sedil.app.views import View, shrunk
-from sedil.app.work import Work, as_bar, errors_on_page, waiting
+from sedil.app.work import Work, as_bar, errors_on_page, on_start, on_stop
 from sedil.checks import require_positive
 from sedil.dictionary import SeparableDictionary
 from sedil.file_jobs.denoise_files import DenoiseSettings
@@ -52,7 +52,7 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
                 buttons=[],
             )
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="denoise-method")
-            sigma = gr.Number(0, label="Sigma of the noise; 0: estimated", elem_id="denoise-sigma")
+            sigma = sigma_field("denoise")
             with gr.Row():
                 start = gr.Button("Denoise", variant="primary", elem_id="denoise-start", min_width=90)
                 stop = gr.Button("Stop", elem_id="denoise-stop", min_width=90)
@@ -92,18 +92,23 @@ def build_denoise_tab(samples: Sequence[Sample], folder: Path, own: Any) -> Any:
     dropped = file.upload(take_file, [file, times_chosen], [chosen, times_chosen], show_progress="hidden")
     make_ready(file, dropped)
     gallery.select(take_sample, times_chosen, [chosen, times_chosen], show_progress="hidden")
-    running = waiting([times_chosen.change, start.click], words).then(
+    running = on_start(
+        [times_chosen.change, start.click],
         run,
         [chosen, method, sigma, own],
         [slider, words, download],
-        concurrency_id="work",
-        concurrency_limit=AT_ONCE,
-        show_progress="hidden",
+        words,
         trigger_mode="always_last",  # what is chosen during work comes next
     )
-    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
-    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
+    on_stop(stop, running, words)
     return method
+
+
+def sigma_field(name: str) -> Any:
+    """Where a visitor who knows the noise says how strong it is."""
+    import gradio as gr
+
+    return gr.Number(0, label="Sigma of the noise; 0: estimated", elem_id=f"{name}-sigma")
 
 
 def settings(name: str, level: float | None, own: SeparableDictionary | None) -> DenoiseSettings:

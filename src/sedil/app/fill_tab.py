@@ -12,10 +12,10 @@ import numpy as np
 import sedil
 from sedil.app.denoised_file import as_facts
 from sedil.app.dropping import drop_area, make_ready
-from sedil.app.limits import AT_ONCE, PAINTED_PIXELS, require_picture
+from sedil.app.limits import PAINTED_PIXELS, require_picture
 from sedil.app.samples import Sample, scratches
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page, waiting
+from sedil.app.work import Work, as_bar, errors_on_page, on_start, on_stop
 from sedil.dictionary import format_shape
 from sedil.files import write_content
 from sedil.image_files.picture_files import conform, encode, read_picture
@@ -114,17 +114,9 @@ def build_fill_tab(samples: Sequence[Sample], folder: Path) -> None:
     dropped = file.upload(take_file, file, [chosen, editor], **quiet)
     make_ready(file, dropped)
     sample.input(take_sample, sample, [chosen, editor], **quiet)
-    running = waiting([start.click], words).then(
-        run,
-        [chosen, editor, method],
-        [slider, words, download],
-        concurrency_id="work",
-        concurrency_limit=AT_ONCE,
-        show_progress="hidden",
-    )
+    running = on_start([start.click], run, [chosen, editor, method], [slider, words, download], words)
     running.success(None, js=_SHOW_RESULT)
-    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
-    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
+    on_stop(stop, running, words)
 
 
 def painted_mask(layers: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:

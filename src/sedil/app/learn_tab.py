@@ -12,9 +12,9 @@ import sedil
 from sedil import curves, mosaic
 from sedil.app.denoise_tab import OWN
 from sedil.app.denoised_file import as_facts
-from sedil.app.limits import AT_ONCE, PICTURES, require_pictures
+from sedil.app.limits import PICTURES, require_pictures
 from sedil.app.samples import Sample
-from sedil.app.work import Work, as_bar, errors_on_page, waiting
+from sedil.app.work import Work, as_bar, errors_on_page, on_start
 from sedil.image_files.grey_images import read_grey, scikit_image_photographs
 from sedil.learning.result import LearningResult, Record, StopReason
 from sedil.progress import Progress, Report
@@ -89,15 +89,13 @@ def build_learn_tab(samples: Sequence[Sample], folder: Path, own: Any, tabs: Any
             gr.update(interactive=True),
         ]
 
-    working = waiting([start.click], words).then(
+    on_start(
+        [start.click],
         run,
         [files, side, n_patches, iterations],
         [running, atoms, cost, words, own, download, use],
-        concurrency_id="work",
-        concurrency_limit=AT_ONCE,
-        show_progress="hidden",
+        words,
     )
-    working.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
     stop.click(lambda work: work and work.stop(), running, queue=False)
     use.click(lambda: (gr.update(selected="denoise"), OWN), outputs=[tabs, method], show_progress="hidden")
 

@@ -28,11 +28,15 @@ progress::-moz-progress-bar { background: #6366f1; }
 """
 
 
-def build_page(folder: Path) -> Any:
-    """The page as Gradio's blocks; samples and results are written into `folder`."""
+def build_page(samples_folder: Path, folder: Path) -> Any:
+    """The page as Gradio's blocks.
+
+    Results are written into `folder`, where uploads come too. Samples lie elsewhere: a visitor can name any
+    file in `folder` as an upload, and uploads are deleted after a while.
+    """
     import gradio as gr
 
-    samples, foam = write_samples(folder), write_volume_sample(folder)
+    samples, foam = write_samples(samples_folder), write_volume_sample(samples_folder)
     keeping = (_SECONDS_BETWEEN_CLEANINGS, _SECONDS_KEPT)
     with gr.Blocks(title="sedil", analytics_enabled=False, fill_width=True, delete_cache=keeping) as page:
         own = gr.State(None, time_to_live=_SECONDS_KEPT)  # the dictionary of this visitor

@@ -30,11 +30,14 @@ def serve(host: str, port: int | None, open_browser: bool) -> None:
     if find_spec("gradio") is None:
         raise MissingPackageError(NOT_INSTALLED)
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"  # Gradio reads these when it is loaded
-    with TemporaryDirectory(prefix="sedil-app-", ignore_cleanup_errors=True) as folder:
-        os.environ["GRADIO_TEMP_DIR"] = folder
+    with TemporaryDirectory(prefix="sedil-app-", ignore_cleanup_errors=True) as place:
+        samples, folder = (Path(place, name) for name in ("samples", "visitors"))
+        for each in (samples, folder):
+            each.mkdir()
+        os.environ["GRADIO_TEMP_DIR"] = str(folder)
         from sedil.app.page import build_page, look
 
-        page = build_page(Path(folder)).queue(max_size=WAITING, api_open=False)
+        page = build_page(samples, folder).queue(max_size=WAITING, api_open=False)
         try:
             page.launch(
                 server_name=host,

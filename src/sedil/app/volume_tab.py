@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from sedil.app.denoise_tab import settings, sigma_field
 from sedil.app.denoised_file import denoise_upload
 from sedil.app.dropping import drop_area, make_ready
-from sedil.app.limits import AT_ONCE, require_volume
+from sedil.app.limits import require_volume
 from sedil.app.samples import Sample
 from sedil.app.views import View
-from sedil.app.work import Work, as_bar, errors_on_page, waiting
-from sedil.file_jobs.denoise_files import DenoiseSettings
+from sedil.app.work import Work, as_bar, errors_on_page, on_start, on_stop
 
 _PLAIN = {"interactive": False, "format": "png", "buttons": ["fullscreen"]}
 Slices = tuple[np.ndarray, np.ndarray]
@@ -30,6 +30,7 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
             file = drop_area("Drop a volume: NIfTI, TIFF stack, .npy", "volume")
             try_sample = gr.Button(f"or take this {sample.name}", elem_id="volume-sample")
             method = gr.Radio(_METHODS, value="groups", label="Method", elem_id="volume-method")
+            sigma = sigma_field("volume")
             with gr.Row():
                 start = gr.Button("Denoise", variant="primary", elem_id="volume-start", min_width=90)
                 stop = gr.Button("Stop", elem_id="volume-stop", min_width=90)
@@ -48,13 +49,12 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
             require_volume(Path(path))
         return Path(path), times + 1
 
-    def run(path: Path | None, name: str) -> Any:
+    def run(path: Path | None, name: str, level: float | None) -> Any:
         with errors_on_page():
             if path is None:
                 raise ValueError(f"There is no volume yet: drop one, or take the {sample.name}.")
             clean = sample.clean if path == sample.noisy else None
-            how = DenoiseSettings(method="groups" if name == "groups" else "quick")
-            work = Work(partial(denoise_upload, path, how, clean, folder))
+            work = Work(partial(denoise_upload, path, settings(name, level, None), clean, folder))
             for progress in work.steps():
                 yield [gr.skip()] * 4 + [as_bar("denoising", progress, work.seconds), gr.skip()]
             done = work.result()
@@ -71,17 +71,15 @@ def build_volume_tab(sample: Sample, folder: Path) -> None:
     try_sample.click(
         lambda times: (sample.noisy, times + 1), times_chosen, [chosen, times_chosen], show_progress="hidden"
     )
-    running = waiting([times_chosen.change, start.click], words).then(
+    running = on_start(
+        [times_chosen.change, start.click],
         run,
-        [chosen, method],
+        [chosen, method, sigma],
         [volumes, before, after, number, words, download],
-        concurrency_id="work",
-        concurrency_limit=AT_ONCE,
-        show_progress="hidden",
+        words,
         trigger_mode="always_last",  # what is chosen during work comes next
     )
-    running.failure(lambda: "&nbsp;", outputs=words, show_progress="hidden")
-    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
+    on_stop(stop, running, words)
     number.input(at, [number, volumes], [before, after], show_progress="hidden")
 
 

@@ -11,6 +11,7 @@ from html import escape
 from threading import Event, Thread
 from typing import Any, Generic, TypeVar
 
+from sedil.app.limits import AT_ONCE
 from sedil.errors import EXPECTED
 from sedil.progress import Progress, Report
 from sedil.terminal import sentence
@@ -105,8 +106,29 @@ def as_bar(words: str, progress: Progress | None, seconds: float) -> str:
     return f'<progress value="{share:.3f}"></progress> {words}: {share:.0%}, {seconds:.0f} s'
 
 
-def waiting(triggers: Sequence[Any], words: Any) -> Any:
-    """Say that work waits; the work itself follows by `then`, and puts a bar there when its turn has come."""
+def on_start(
+    triggers: Sequence[Any],
+    run: Callable[..., Any],
+    inputs: Sequence[Any],
+    outputs: Sequence[Any],
+    words: Any,
+    **how: Any,
+) -> Any:
+    """Do `run` at any of the triggers, once its turn has come; until then `words` say that it waits.
+
+    Who fails says so by an error, and nothing is left standing in `words`. `how` goes to Gradio.
+    """
     import gradio as gr
 
-    return gr.on(triggers, lambda: "waiting for its turn", None, words, queue=False, show_progress="hidden")
+    hidden = {"show_progress": "hidden"}
+    asked = gr.on(triggers, lambda: "waiting for its turn", None, words, queue=False, **hidden)
+    running = asked.then(
+        run, inputs, outputs, concurrency_id="work", concurrency_limit=AT_ONCE, **hidden, **how
+    )
+    running.failure(lambda: "&nbsp;", outputs=words, **hidden)
+    return running
+
+
+def on_stop(stop: Any, running: Any, words: Any) -> None:
+    """Let a button end what runs, or what waits."""
+    stop.click(lambda: "stopped", outputs=words, cancels=[running], queue=False)
