@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +22,7 @@ from sedil.cluster.multiscale import Multiscale, create_multiscale, open_multisc
 from sedil.cluster.parts import Chunks
 from sedil.cluster.stored_arrays import StoredArray, create_stored, open_stored
 from sedil.cluster.stored_steps import StoredDenoising, StoredImage
+from sedil.file_jobs.block_queue import name_of, run_blocks
 from sedil.file_jobs.chunk_jobs import ChunkJob
 from sedil.file_jobs.chunk_stages import Stage, denoising_stages, inpainting_stages
 from sedil.imaging.denoise import how_to_denoise
@@ -57,25 +57,10 @@ def run_job(
             n_blocks = sum(len(stage.indices) for stage in stages)
             tell(Facts(facts["sigmas"], len(journal.finished), n_blocks))
             report(Progress(len(journal.finished), n_blocks, "blocks"))
-            for number, stage in enumerate(stages):
-                for block in _run_stage(stage, number, journal, client):
-                    journal.note(block)
-                    report(Progress(len(journal.finished), n_blocks, "blocks"))
-                for folder in stage.used_up:
-                    shutil.rmtree(folder, ignore_errors=True)  # it may be gone since an earlier run
+            for block in run_blocks(stages, journal.finished, client):
+                journal.note(name_of(block))
+                report(Progress(len(journal.finished), n_blocks, "blocks"))
         journal.end()
-
-
-def _run_stage(stage: Stage, number: int, journal: Journal, client: Any) -> Iterator[str]:
-    """Names of blocks, each once it is written."""
-    names = {index: f"{number}:{'.'.join(map(str, index))}" for index in stage.indices}
-    todo = [index for index, name in names.items() if name not in journal.finished]
-    if not todo:
-        return
-    for folder in stage.folders:
-        folder.mkdir(parents=True, exist_ok=True)
-    for index in stage.run(todo, client):
-        yield names[index]
 
 
 def _stages(
