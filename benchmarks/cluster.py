@@ -92,26 +92,16 @@ def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: An
         source, target = Path(folder) / "noisy.zarr", Path(folder) / "clean.zarr"
         zarr.create_array(source, data=noisy, chunks=(64, 64, 64))
         del noisy
-        in_memory, on_processor, start = [], [], []
         job = open_job(source, target, ChunkSettings(SIGMA, None, method))
-        for moment in ("before", "run", "after"):
-            if moment == "run":
-                began = time.perf_counter()
-
-                def tell(facts: Any, began: float = began) -> None:
-                    start.append(time.perf_counter() - began)  # processes are there, and facts are known
-
-                with peak_of_children() as children:
-                    run_job(job, None, 2, lambda _: None, tell)
-                seconds = time.perf_counter() - began
-                continue
-            for _ in range(N_IN_MEMORY):
-                began = time.process_time()
-                in_memory.append(_seconds(lambda: sedil.denoise(small, SIGMA, method=method, threads=2)))
-                on_processor.append(time.process_time() - began)
-    per_voxel, beside = seconds / np.prod(shape), float(np.median(in_memory)) / small.size
+        in_memory = [_timed(small, method) for _ in range(N_IN_MEMORY)]
+        began, start = time.perf_counter(), []
+        with peak_of_children() as children:  # `tell` is called when processes are there and facts are known
+            run_job(job, None, 2, lambda _: None, lambda _: start.append(time.perf_counter() - began))
+        seconds = time.perf_counter() - began
+        in_memory += [_timed(small, method) for _ in range(N_IN_MEMORY)]
+    per_voxel = seconds / np.prod(shape)
+    beside, processor_beside = (np.median(in_memory, axis=0) / small.size).tolist()
     processor = sum(child.seconds for child in children.values()) / np.prod(shape)
-    processor_beside = float(np.median(on_processor)) / small.size
     yield {
         "method": method,
         "shape": "x".join(map(str, shape)),
@@ -120,7 +110,7 @@ def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: An
         "microseconds_per_voxel": round(1e6 * per_voxel, 3),
         "in_memory_shape": "x".join(map(str, small.shape)),
         "in_memory_microseconds_per_voxel": round(1e6 * beside, 3),
-        "in_memory_all": " ".join(f"{1e6 * each / small.size:.3f}" for each in in_memory),
+        "in_memory_all": " ".join(f"{1e6 * each / small.size:.3f}" for each, _ in in_memory),
         "ratio": round(per_voxel / beside, 3),
         "seconds_to_start": round(start[0], 1),
         "ratio_after_start": round((seconds - start[0]) / np.prod(shape) / beside, 3),
@@ -129,6 +119,13 @@ def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: An
         "ratio_of_processor": round(processor / processor_beside, 3),
         "most_megabytes_of_a_worker": round(max(child.n_bytes for child in children.values()) / 2**20),
     }
+
+
+def _timed(image: np.ndarray, method: Any) -> tuple[float, float]:
+    """Seconds of a call in memory, and of the processor."""
+    began = time.process_time()
+    seconds = _seconds(lambda: sedil.denoise(image, SIGMA, method=method, threads=2))
+    return seconds, time.process_time() - began
 
 
 def _seconds(work: Callable[[], Any]) -> float:
