@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,12 +22,9 @@ import numpy as np
 from rows import write_rows
 
 import sedil
-from sedil.cluster import parts
-from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job
-from sedil.file_jobs.chunk_runs import run_job
-from sedil.image_files.grey_images import read_grey
-from sedil.image_files.volume_files import read_volume
-from sedil_studies.measures.held_out_cost import held_out_terms
+
+# Processes that are started import this file too, before they are of use: all else is imported where it is
+# needed, as their start is part of what is measured.
 
 SIGMA = 20.0
 HEAD = "volumes/chris_t1.npz"
@@ -55,6 +52,8 @@ def main() -> None:
 
 def tiled_head(data: Path, shape: tuple[int, ...]) -> np.ndarray:
     """The T1 head beside mirror images of itself, with noise of sigma 20."""
+    from sedil.image_files.volume_files import read_volume
+
     head = read_volume(data / HEAD).pixels.astype(np.float32)
     head *= 255 / head.max()
     for axis, side in enumerate(shape):
@@ -85,6 +84,9 @@ def measure_small(data: Path) -> Iterator[Row]:
 def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: Any) -> Iterator[Row]:
     import zarr
 
+    from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job
+    from sedil.file_jobs.chunk_runs import run_job
+
     noisy = tiled_head(data, shape)
     small = np.ascontiguousarray(noisy[part])
     sedil.denoise(small[:24, :24, :24], SIGMA, method=method)  # compiled
@@ -94,9 +96,10 @@ def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: An
         del noisy
         job = open_job(source, target, ChunkSettings(SIGMA, None, method))
         in_memory = [_timed(small, method) for _ in range(N_IN_MEMORY)]
-        began, start = time.perf_counter(), []
-        with peak_of_children() as children:  # `tell` is called when processes are there and facts are known
-            run_job(job, None, 2, lambda _: None, lambda _: start.append(time.perf_counter() - began))
+        reports: list[float] = []
+        began = time.perf_counter()
+        with peak_of_children() as children:
+            run_job(job, None, 2, lambda _: reports.append(time.perf_counter() - began), lambda _: None)
         seconds = time.perf_counter() - began
         in_memory += [_timed(small, method) for _ in range(N_IN_MEMORY)]
     per_voxel = seconds / np.prod(shape)
@@ -112,8 +115,8 @@ def _from_zarr_to_zarr(data: Path, shape: tuple[int, ...], method: Any, part: An
         "in_memory_microseconds_per_voxel": round(1e6 * beside, 3),
         "in_memory_all": " ".join(f"{1e6 * each / small.size:.3f}" for each, _ in in_memory),
         "ratio": round(per_voxel / beside, 3),
-        "seconds_to_start": round(start[0], 1),
-        "ratio_after_start": round((seconds - start[0]) / np.prod(shape) / beside, 3),
+        "seconds_to_first_block": round(reports[1], 2),  # the first report is that none is done
+        "ratio_after_first_block": round((seconds - reports[1]) / np.prod(shape) / beside, 3),
         "processor_microseconds_per_voxel": round(1e6 * processor, 3),
         "in_memory_processor_microseconds_per_voxel": round(1e6 * processor_beside, 3),
         "ratio_of_processor": round(processor / processor_beside, 3),
@@ -143,27 +146,32 @@ class Child(NamedTuple):
 
 @contextmanager
 def peak_of_children() -> Iterator[dict[int, Child]]:
-    """What the children of this process take, looked at ten times a second."""
+    """What the children of this process take, looked at once a second."""
     import psutil
 
     peaks: dict[int, Child] = {}
     done = threading.Event()
 
     def look() -> None:
-        while not done.wait(0.1):
+        while not done.wait(1):
             for child in psutil.Process().children(recursive=True):
-                try:
+                with suppress(psutil.Error, OSError):
                     times, before = child.cpu_times(), peaks.get(child.pid, Child())
-                    memory = max(before.n_bytes, child.memory_info().rss)
-                    peaks[child.pid] = Child(memory, times.user + times.system)
-                except psutil.Error:
-                    continue
+                    peaks[child.pid] = Child(max(before.n_bytes, _peak(child.pid)), times.user + times.system)
 
     thread = threading.Thread(target=look)
     thread.start()
-    yield peaks
-    done.set()
-    thread.join()
+    try:
+        yield peaks
+    finally:
+        done.set()
+        thread.join()
+
+
+def _peak(pid: int) -> int:
+    """Largest resident memory of a process so far, which Linux keeps: looks can be rare."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return 1024 * next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
 # Runs that are killed
@@ -218,9 +226,12 @@ def _started(folder: Path, target: str, method: Any) -> Any:
 
 
 def _run(folder: Path, target: str, method: Any) -> None:
+    from sedil.cluster import block_sizes, stored_arrays
+    from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job
+    from sedil.file_jobs.chunk_runs import run_job
+
     os.setsid()  # so that the run and its workers can be killed together
     job = open_job(folder / "noisy.zarr", folder / target, ChunkSettings(SIGMA, None, method))
-    from sedil.cluster import block_sizes, stored_arrays
 
     # Four blocks a step, and more to write, so that a kill finds some done.
     stored_arrays._VALUES_AT_A_TIME = 2**14
@@ -263,6 +274,9 @@ def _workers_of(process: Any) -> list[Any]:
 def measure_seams(data: Path) -> Iterator[Row]:
     """How far results of chunks are from that of the whole; chunks as small as halos allow."""
     import dask.array as da
+
+    from sedil.cluster import parts
+    from sedil.image_files.grey_images import read_grey
 
     parts._HALOS_PER_CHUNK = 1
     picture = read_grey(data / "images/train/lake.png").astype(np.float32)[:240, :240]
@@ -332,11 +346,15 @@ def measure_learning(data: Path) -> Iterator[Row]:
 
 
 def _patches(data: Path, names: tuple[str, ...], n: int) -> np.ndarray:
+    from sedil.image_files.grey_images import read_grey
+
     images = [read_grey(data / f"images/train/{name}.png").astype(np.float32) for name in names]
     return sedil.normalize_patches(sedil.sample_patches(images, (8, 8), n, random_state=0))
 
 
 def _learned(n_workers: int, batch_size: int, result: Any, held_out: np.ndarray, alone: Any) -> Row:
+    from sedil_studies.measures.held_out_cost import held_out_terms
+
     last = result.history[-1]
     terms = held_out_terms(result.dictionary, held_out, alone.weights)
     pairs = zip(result.dictionary.factors, alone.dictionary.factors, strict=True)

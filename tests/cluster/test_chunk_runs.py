@@ -33,7 +33,7 @@ from sedil.cluster.stored_arrays import blocks_of, create_stored, open_stored  #
 from sedil.engines.contract import Groups  # noqa: E402
 from sedil.errors import ImageFileError  # noqa: E402
 from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job  # noqa: E402
-from sedil.file_jobs.chunk_runs import run_job  # noqa: E402
+from sedil.file_jobs.chunk_runs import _found_facts, _Here, _OnCluster, run_job  # noqa: E402
 
 SIGMA = 15.0
 Z, Y, X = np.ogrid[:24, :40, :44]
@@ -191,6 +191,16 @@ def test_noise_is_estimated_once_and_told(run):
     assert facts.n_blocks == 16  # four each to read, of patches, of the second pass, and to write
 
 
+@pytest.mark.parametrize("sigma", [None, SIGMA])
+@pytest.mark.parametrize("method", ["quick", "groups"])
+def test_the_leading_process_finds_the_same_facts_as_workers(client, monkeypatch, sigma, method):
+    monkeypatch.setattr(block_sizes, "BYTES_OF_A_BLOCK", BYTES[method])
+    job = open_job(Path("noisy.zarr"), Path("b.zarr"), QUICK._replace(sigma=sigma, method=method))
+    here, there = (_found_facts(job, at) for at in (_Here(2), _OnCluster(client)))
+    assert here == there
+    assert len(here["images"]) == 1
+
+
 def test_missing_voxels_are_filled(run):
     picture = NOISY[0]
     mask = np.random.default_rng(0).random(picture.shape) < 0.2
@@ -210,13 +220,13 @@ def test_missing_voxels_are_filled(run):
 def stopped(client):
     """A run that raises an error once so many blocks are done; returns the lines of its journal."""
 
-    def stopped_(target, n_blocks, error, settings=QUICK, source="noisy.zarr"):
+    def stopped_(target, n_blocks, error, settings=QUICK, source="noisy.zarr", raises=None):
         def report(progress):
             if progress.done == n_blocks:
                 raise error
 
         job = open_job(Path(source), Path(target), settings)
-        with pytest.raises(type(error)) as raised:
+        with pytest.raises(raises or type(error)) as raised:
             run_job(job, client.scheduler.address, None, report, lambda facts: None)
         assert not Path(target).exists()
         lines = Path(f"{target}.unfinished/finished.txt").read_text().split()
@@ -275,7 +285,7 @@ def test_finished_blocks_are_not_done_again(run, stopped, tmp_path):
     client_is_idle(tmp_path)
     # A block that was finished is taken as it is, and one that was not is made anew, whatever lies there.
     index = {tuple(map(int, line[2:].split("."))) for line in lines if line.startswith("3:")}
-    assert len(index) == 2
+    assert len(index) >= 2  # some may be written while the last step goes on
     half = zarr.open_array("b.zarr.unfinished/result.zarr")
     half[:] = -1
     facts = run("noisy.zarr", "b.zarr")
@@ -493,6 +503,14 @@ def test_a_full_disk_is_told_with_where_to_go_on(run, stopped):
     assert "b.zarr.unfinished, and the same command goes on from there" in str(error)
     assert run("noisy.zarr", "b.zarr").n_done_before == 6
     np.testing.assert_array_equal(zarr.open_array("b.zarr")[:], expected())
+
+
+def test_a_cluster_that_went_away_is_told_with_where_to_go_on(run, stopped):
+    from distributed.comm import CommClosedError  # which is an error of the system
+
+    _, error = stopped("b.zarr", 6, CommClosedError("in <TCP>: Stream is closed"), raises=OSError)
+    assert "The cluster went away (CommClosedError): what is done stays in" in str(error)
+    assert run("noisy.zarr", "b.zarr").n_done_before == 6
 
 
 def test_a_block_that_finds_no_room_says_so(tmp_path, monkeypatch):

@@ -240,6 +240,7 @@ BAD = [
     (lambda: da.ones((3, 20)), {}, ValueError, "cannot be estimated: give sigma"),
     (lambda: da.ones((20, 20)), {"noise": "auto"}, ValueError, "noise is for an image in memory"),
     (lambda: da.ones((20, 20)), {"sigma": np.ones((20, 20))}, ValueError, "Dask array must be one number"),
+    (lambda: da.ones((20, 20)), {"sigma": da.ones((20, 20))}, ValueError, "a map is for an image in memory"),
 ]
 
 

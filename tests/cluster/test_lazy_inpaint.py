@@ -78,6 +78,7 @@ BAD = [
     ({"mask": None}, TypeError, "inpaint needs mask"),
     ({"mask": np.zeros((3, 3), bool)}, ValueError, "mask must have the shape of the image"),
     ({"mask": np.zeros(PICTURE.shape)}, TypeError, "mask must be boolean"),
+    ({"mask": PICTURE > 0, "sigma": da.ones(PICTURE.shape)}, ValueError, "a map is for an image in memory"),
     ({"mask": PICTURE > 0, "method": "whole"}, ValueError, 'method="whole" is for an image in memory'),
 ]
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import copy_context
 from typing import Any
 
 from sedil.cluster.dask_arrays import NOT_INSTALLED
@@ -12,8 +14,12 @@ from sedil.engines.threads import thread_count
 from sedil.errors import MissingPackageError
 
 _SECONDS_TO_ANSWER = 10
-# A worker that dies takes its task along to the next one: that is no fault of the task.
-_PATIENT = {"distributed.scheduler.allowed-failures": 1000}
+_SETTINGS = {
+    # A worker that dies takes its task along to the next one: that is no fault of the task.
+    "distributed.scheduler.allowed-failures": 1000,
+    # Nobody looks at the statistics for which workers would be interrupted a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+}
 _GIVES_BACK = "MALLOC_TRIM_THRESHOLD_"
 
 
@@ -36,9 +42,22 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
         with client:
             yield client
         return
-    settings = dask.config.set(_PATIENT | _environment(dask.config))
+    settings = dask.config.set(_SETTINGS | _environment(dask.config))
     with settings, _own_workers(LocalCluster, threads) as local, Client(local) as client:
         yield client
+
+
+@contextmanager
+def aside(context: AbstractContextManager[Any]) -> Iterator[Callable[[], Any]]:
+    """Enter a context while other work goes on; gives what waits for it and returns what it gives."""
+    variables = copy_context()  # of a thread: a client sets one that it resets at its end
+    with ThreadPoolExecutor(1) as thread:
+        entering = thread.submit(variables.run, context.__enter__)
+        try:
+            yield entering.result
+        finally:
+            if entering.exception() is None:
+                variables.run(context.__exit__, None, None, None)
 
 
 def _environment(config: Any) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from sedil.errors import ImageFileError
 from sedil.partial_files import partial_file
 
 Index = tuple[int, ...]  # which block it is, along each axis of space
+Kept = tuple[Path, Index]  # a block, and the folder that it is in
 _ARRAY, _GROUPS = ".npy", ".groups"
 
 
@@ -70,6 +71,10 @@ class KeptBlocks:
             whole[(slice(None), *here)] = block[(slice(None), *there)]
         assert whole is not None  # parts are not empty
         return whole
+
+    def blocks(self, held: Sequence[slice]) -> list[Kept]:
+        """Those that must be there for a part to be read."""
+        return [(self.folder, index) for index, _, _ in self._pieces(held)]
 
     def _pieces(self, held: Sequence[slice]) -> Iterator[tuple[Index, list[slice], list[slice]]]:
         """Blocks that a part lies in: which, what is wanted of them, and where that goes in the part."""

@@ -92,8 +92,6 @@ def _lazy_noise(first: Any, sigma: Any, how: HowToDenoise) -> Any:
         channels = lazy_channels(again(first, [scale]), scale, how.dtype)
         given.append(lazy_level(channels.astype(np.float64), scale))
     elif is_dask_array(sigma):
-        if sigma.shape != ():
-            raise ValueError(f"sigma must be one number, got a Dask array of shape {sigma.shape}.")
         given.append(sigma)
     else:
         sigma = checks.require_positive(sigma, "sigma")

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from sedil.cluster.denoising_steps import HowToDenoise, Step, end, steps_of
 from sedil.cluster.facts import Noise
-from sedil.cluster.kept_blocks import Index, KeptBlocks
+from sedil.cluster.kept_blocks import Index, Kept, KeptBlocks
 from sedil.cluster.parts import Chunks, Layout, layout_of
 from sedil.cluster.stored_arrays import StoredArray
 
@@ -45,6 +45,10 @@ class StoredImage:
         block = self.stored[self.key(held)]
         return np.moveaxis(block, -1, 0) if self.has_colour else block[None]
 
+    def blocks(self, held: Sequence[slice]) -> list[Kept]:
+        """Those that must be there for a part to be read: none, as it is all there."""
+        return []
+
 
 @dataclass(frozen=True)
 class BlockWork:
@@ -66,13 +70,21 @@ class BlockWork:
         for kept, each in zip(self.makes, made if len(self.makes) > 1 else (made,), strict=True):
             kept.write(index, each)
 
+    def needs(self, index: Index) -> list[Kept]:
+        """Blocks of other steps that must be there."""
+        held = self.layout.part(index).held
+        around = [block for array in self.around for block in array.blocks(held)]
+        return around + [(array.folder, index) for array in self.alone]
 
-class StoredStep(NamedTuple):
-    """A step of an image: the folders that it fills, and those that nobody reads after it."""
+    @property
+    def fills(self) -> list[Path]:
+        """Folders that it writes blocks to."""
+        return [array.folder for array in self.makes]
 
-    work: BlockWork
-    folders: list[Path]
-    used_up: list[Path]
+    @property
+    def reads(self) -> list[Path]:
+        """Folders of other steps that it reads blocks of."""
+        return [array.folder for array in (*self.around, *self.alone) if isinstance(array, KeptBlocks)]
 
 
 @dataclass(frozen=True)
@@ -100,26 +112,22 @@ class StoredDenoising:
         noise: Noise = self.facts["noise"]
         return noise
 
-    def steps(self) -> list[StoredStep]:
+    def steps(self) -> list[BlockWork]:
         """All steps; none where there is nothing to be done."""
-        steps = self._steps()
-        found = []
-        for number, step in enumerate(steps):
-            later = {name for each in steps[number + 1 :] for name in (*each.around, *each.alone)}
-            used_up = [name for name in (*step.around, *step.alone) if name not in {"image", *later}]
-            found.append(
-                StoredStep(
-                    self._work(step), list(map(self._place, step.makes)), list(map(self._place, used_up))
-                )
-            )
-        return found
+        return list(map(self._work, self._steps()))
 
     def finished(self, inside: Sequence[slice]) -> np.ndarray:
-        """A part of the result, colours last, once all steps are done."""
-        steps = self._steps()
-        last: StoredImage | KeptBlocks = self._kept(steps[-1].makes[0]) if steps else self.image
-        block = end(last.read(inside), self.noise, self.image.stored.dtype)
+        """A part of the result, colours last, once the blocks that it needs are there."""
+        block = end(self._last().read(inside), self.noise, self.image.stored.dtype)
         return np.moveaxis(block, 0, -1) if self.image.has_colour else block[0]
+
+    def needs(self, inside: Sequence[slice]) -> list[Kept]:
+        """Blocks that must be there for a part of the result."""
+        return self._last().blocks(inside)
+
+    def _last(self) -> StoredImage | KeptBlocks:
+        steps = self._steps()
+        return self._kept(steps[-1].makes[0]) if steps else self.image
 
     def _steps(self) -> list[Step]:
         return steps_of(self.how, self.noise) if self.noise.level else []
@@ -135,7 +143,4 @@ class StoredDenoising:
         )
 
     def _kept(self, name: str) -> KeptBlocks:
-        return KeptBlocks(self._place(name), self.sizes)
-
-    def _place(self, name: str) -> Path:
-        return self.folder / name.replace(" ", "-")
+        return KeptBlocks(self.folder / name.replace(" ", "-"), self.sizes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.cluster.block_sizes import sizes_of_blocks
-from sedil.cluster.clusters import connected
+from sedil.cluster.clusters import aside, connected
 from sedil.cluster.dask_arrays import dask_array
 from sedil.cluster.denoising_steps import HowToDenoise, steps_of
 from sedil.cluster.facts import Noise, channels_first, facts_as_plain, facts_from_plain
@@ -23,6 +22,8 @@ from sedil.cluster.multiscale import Multiscale, create_multiscale, open_multisc
 from sedil.cluster.parts import Chunks
 from sedil.cluster.stored_arrays import StoredArray, create_stored, open_stored
 from sedil.cluster.stored_steps import StoredDenoising, StoredImage
+from sedil.engines.threads import thread_count
+from sedil.file_jobs.block_queue import name_of, run_blocks
 from sedil.file_jobs.chunk_jobs import ChunkJob
 from sedil.file_jobs.chunk_stages import Stage, denoising_stages, inpainting_stages
 from sedil.imaging.denoise import how_to_denoise
@@ -46,9 +47,11 @@ def run_job(
     """Restore an array block by block and write it; `tell` is called once the noise is known."""
     journal, identity = Journal(job.target), job.identity()
     with _whole_sentences(journal), journal.opened(identity, job.force) as facts:
-        with connected(scheduler, threads) as client:
+        # Processes of this machine take a second to start: what must be known is found meanwhile.
+        with aside(connected(scheduler, threads)) as client:
             if facts is None:
-                facts = _found_facts(job, client)
+                here = _Here(thread_count(threads))
+                facts = _found_facts(job, here if scheduler is None else _OnCluster(client()))
                 target = _create(job, journal.result)
                 journal.begin(identity, facts)
             else:
@@ -57,25 +60,10 @@ def run_job(
             n_blocks = sum(len(stage.indices) for stage in stages)
             tell(Facts(facts["sigmas"], len(journal.finished), n_blocks))
             report(Progress(len(journal.finished), n_blocks, "blocks"))
-            for number, stage in enumerate(stages):
-                for block in _run_stage(stage, number, journal, client):
-                    journal.note(block)
-                    report(Progress(len(journal.finished), n_blocks, "blocks"))
-                for folder in stage.used_up:
-                    shutil.rmtree(folder, ignore_errors=True)  # it may be gone since an earlier run
+            for block in run_blocks(stages, journal.finished, client()):
+                journal.note(name_of(block))
+                report(Progress(len(journal.finished), n_blocks, "blocks"))
         journal.end()
-
-
-def _run_stage(stage: Stage, number: int, journal: Journal, client: Any) -> Iterator[str]:
-    """Names of blocks, each once it is written."""
-    names = {index: f"{number}:{'.'.join(map(str, index))}" for index in stage.indices}
-    todo = [index for index, name in names.items() if name not in journal.finished]
-    if not todo:
-        return
-    for folder in stage.folders:
-        folder.mkdir(parents=True, exist_ok=True)
-    for index in stage.run(todo, client):
-        yield names[index]
 
 
 def _stages(
@@ -95,41 +83,70 @@ def _stages(
 # What must be known first
 
 
-def _found_facts(job: ChunkJob, client: Any) -> dict[str, Any]:
+class _Here(NamedTuple):
+    """Threads of this process, which are as many as the processes that are being started."""
+
+    n_threads: int
+
+    def compute(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """What comes of Dask collections."""
+        import dask
+
+        found: Sequence[Any] = dask.compute(*tasks, scheduler="threads", num_workers=self.n_threads)
+        return found
+
+
+class _OnCluster(NamedTuple):
+    """Workers of a cluster that is there already."""
+
+    client: Any
+
+    @property
+    def n_threads(self) -> int:
+        """Of all workers."""
+        return max(sum(self.client.nthreads().values()), 1)
+
+    def compute(self, tasks: Sequence[Any]) -> Sequence[Any]:
+        """What comes of Dask collections."""
+        found: Sequence[Any] = self.client.gather(self.client.compute(tasks))
+        return found
+
+
+def _found_facts(job: ChunkJob, at: _Here | _OnCluster) -> dict[str, Any]:
     """What all blocks have in common, as plain words and numbers; a run that goes on takes them over."""
     if job.mask is not None:
         return {"sigmas": []}
-    sigmas, how = _noise(job, client), _how(job)
-    images = _facts_of_images(job, sigmas, how, client)
+    sigmas, how = _noise(job, at), _how(job)
+    images = _facts_of_images(job, sigmas, how, at)
     halos = [step.halo for step in steps_of(how)]
-    n_workers = max(sum(client.nthreads().values()), 1)
-    blocks = sizes_of_blocks(how.shape, halos, how.bytes_per_pixel(), n_workers)
+    blocks = sizes_of_blocks(how.shape, halos, how.bytes_per_pixel(), at.n_threads)
     return {"sigmas": sigmas, "images": list(map(facts_as_plain, images)), "blocks": blocks}
 
 
-def _noise(job: ChunkJob, client: Any) -> list[float]:
+def _noise(job: ChunkJob, at: _Here | _OnCluster) -> list[float]:
     """The noise of each image: given, or estimated over all its chunks."""
     images = _lazy_images(job, job.image)
     if job.settings.sigma is not None:
         return [float(job.settings.sigma)] * len(images)
     levels = [estimate_noise(image, job.channel_axis) for image in images]
     largest = [abs(image).max() for image in images]
-    found = client.gather(client.compute([*levels, *largest]))
+    found = at.compute([*levels, *largest])
     rounding = [np.finfo(np.float32).eps * float(size) for size in found[len(images) :]]
     pairs = zip(map(float, found), rounding, strict=False)
     return [level if level > least else 0.0 for level, least in pairs]
 
 
 def _facts_of_images(
-    job: ChunkJob, sigmas: Sequence[float], how: HowToDenoise, client: Any
+    job: ChunkJob, sigmas: Sequence[float], how: HowToDenoise, at: _Here | _OnCluster
 ) -> list[dict[str, Any]]:
-    tasks: list[dict[str, Any]] = []
+    from dask import delayed
+
+    tasks: list[Any] = []
     for image, sigma in zip(_lazy_images(job, job.image), sigmas, strict=True):
         found = lazy_facts(channels_first(image, job.channel_axis), sigma, how) if sigma else {}
-        tasks.append({name: each.to_delayed().item() for name, each in found.items()})
-    futures = [{name: client.compute(task) for name, task in each.items()} for each in tasks]
+        tasks.append(delayed({name: each.to_delayed().item() for name, each in found.items()}))
     nothing = {"noise": Noise(Units(), 0.0, 0.0, is_weak_for_groups=False)}
-    return [each or nothing for each in client.gather(futures)]
+    return [each or nothing for each in at.compute(tasks)]
 
 
 def _how(job: ChunkJob) -> HowToDenoise:
@@ -208,11 +225,9 @@ def _whole_sentences(journal: Journal) -> Iterator[None]:
     rest = f"what is done stays in {journal.folder}, and the same command goes on from there."
     try:
         yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    except Exception as error:
+        if type(error).__module__.startswith("distributed"):
+            raise OSError(f"The cluster went away ({type(error).__name__}): {rest}") from error
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OSError(f"The disk is full: {rest}") from error
         raise
-    except Exception as error:
-        if not type(error).__module__.startswith("distributed"):
-            raise
-        raise OSError(f"The cluster went away ({type(error).__name__}): {rest}") from error

@@ -1,8 +1,8 @@
-"""What is to be done in a run over blocks: stage after stage, the blocks of each in any order."""
+"""What is to be done in a run over blocks: stages, whose blocks need some of the blocks of stages before."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, pairwise, product
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sedil.cluster.kept_blocks import Index
+from sedil.cluster.kept_blocks import Index, Kept
 from sedil.cluster.multiscale import Multiscale, coarser
 from sedil.cluster.parts import Chunks, intervals
 from sedil.cluster.stored_arrays import StoredArray, blocks_of
@@ -27,15 +27,19 @@ class Stage(NamedTuple):
     Attributes
     ----------
     indices : of the blocks
-    run : does some of them with a client, and gives the index of each once it is written
-    folders : that must be there
-    used_up : folders that no stage after it needs
+    do : makes and writes one of them, on a worker
+    needs : what must be kept before one can be made; None if all stages before must be whole
+    fills : folders of blocks that it makes for later stages
+    reads : folders that can go once no stage reads them any more
+    lead : does some blocks with a client, and gives the index of each once it is written; None if workers do
     """
 
     indices: Sequence[Index]
-    run: Callable[[Sequence[Index], Any], Iterator[Index]]
-    folders: Sequence[Path] = ()
-    used_up: Sequence[Path] = ()
+    do: Callable[[Index], None] | None = None
+    needs: Callable[[Index], Sequence[Kept]] | None = None
+    fills: Sequence[Path] = ()
+    reads: Sequence[Path] = ()
+    lead: Callable[[Sequence[Index], Any], Iterator[Index]] | None = None
 
 
 def denoising_stages(
@@ -44,20 +48,21 @@ def denoising_stages(
     """Images of times and channels one by one; those that share chunks of the target are written together."""
     finest = _levels(target)[0]
     chunks = _chunks(finest.shape, job.block_sides(finest.chunks))
-    whole = {tuple(at for at in image.image.place if at is not None): image for image in images}
-    write = _WriteImages(whole, finest, chunks)
-    run = on_workers if _is_shared(finest) else by_leader
 
     def others(index: Index) -> Index:
         return tuple(at for at, own in zip(index, job.is_in_image, strict=True) if not own)
 
     for _, some in groupby(sorted(_indices(chunks), key=others), others):
         indices = list(some)
-        own = write.images_of(indices[0])
+        where = _region(chunks, indices[0])
+        own = [image for image in images if _touches(where, image.image.place)]
         for image in own:
             for step in image.steps():
-                yield Stage(_indices(image.sizes), partial(on_workers, step.work), step.folders, step.used_up)
-        yield Stage(indices, partial(run, write), used_up=[image.folder for image in own])
+                yield Stage(_indices(image.sizes), step, step.needs, step.fills, step.reads)
+        write = _WriteImages(own, finest, chunks)
+        done = Stage(indices, reads=[image.folder for image in own])
+        is_shared = _is_shared(finest)
+        yield done._replace(do=write, needs=write.needs) if is_shared else done._replace(lead=write.all_of)
     yield from _coarser_stages(target)
 
 
@@ -67,14 +72,14 @@ def inpainting_stages(
     """All of it at once, as `make` gives it: a Dask array in blocks of whole chunks of the target."""
     finest = _levels(target)[0]
     chunks = _chunks(finest.shape, job.block_sides(finest.chunks))
-    yield Stage(_indices(chunks), partial(_from_graph, make, chunks, finest))
+    yield Stage(_indices(chunks), lead=partial(_from_graph, make, chunks, finest))
     yield from _coarser_stages(target)
 
 
 def _coarser_stages(target: StoredArray | Multiscale) -> Iterator[Stage]:
     for fine, coarse in pairwise(_levels(target)):
         chunks = _chunks(coarse.shape, blocks_of(coarse.shape, coarse.chunks))
-        yield Stage(_indices(chunks), partial(on_workers, _WriteCoarser(fine, coarse, chunks)))
+        yield Stage(_indices(chunks), _WriteCoarser(fine, coarse, chunks))
 
 
 def _levels(target: StoredArray | Multiscale) -> tuple[StoredArray, ...]:
@@ -88,32 +93,39 @@ def _is_shared(target: StoredArray) -> bool:
 
 @dataclass(frozen=True)
 class _WriteImages:
-    """Writes a block of the result, which images hold that lie at these places along the other axes."""
+    """Writes a block of the result, of which each of these images has a part."""
 
-    images: Mapping[Index, StoredDenoising]
+    images: Sequence[StoredDenoising]
     target: StoredArray
     chunks: Chunks
-
-    def images_of(self, index: Index) -> list[StoredDenoising]:
-        """Those that a block has a part of."""
-        where = _region(self.chunks, index)
-        return [image for image in self.images.values() if _touches(where, image.image.place)]
 
     def __call__(self, index: Index) -> None:
         """Write one block."""
         where = _region(self.chunks, index)
         block = np.empty([own.stop - own.start for own in where], self.target.dtype)
-        for image in self.images_of(index):
-            place = image.image.place
-            pairs = list(zip(place, where, strict=True))
-            inside = [own for at, own in pairs if at is None]
+        for image in self.images:
+            pairs = zip(image.image.place, where, strict=True)
             key = tuple(slice(None) if at is None else at - own.start for at, own in pairs)
-            if image.image.has_colour:
-                colours = inside.pop()
-                block[key] = image.finished(inside)[..., colours]
-            else:
-                block[key] = image.finished(inside)
+            finished = image.finished(_inside(image, where))
+            block[key] = finished[..., where[-1]] if image.image.has_colour else finished
         self.target.write(where, block)
+
+    def needs(self, index: Index) -> list[Kept]:
+        """Blocks of images that must be there."""
+        where = _region(self.chunks, index)
+        return [block for image in self.images for block in image.needs(_inside(image, where))]
+
+    def all_of(self, indices: Sequence[Index], client: Any) -> Iterator[Index]:
+        """For files that take one writer, which is the process that leads."""
+        for index in indices:
+            self(index)
+            yield index
+
+
+def _inside(image: StoredDenoising, where: Region) -> list[slice]:
+    """What a part of the target is of an image, without colours, which are its last axis."""
+    own = [each for at, each in zip(image.image.place, where, strict=True) if at is None]
+    return own[: len(own) - image.image.has_colour]
 
 
 def _touches(where: Region, place: Sequence[int | None]) -> bool:
@@ -132,26 +144,6 @@ class _WriteCoarser:
         """Write one block."""
         where = _region(self.chunks, index)
         self.coarse.write(where, coarser(self.fine, self.coarse.shape, where))
-
-
-# Who does the work
-
-
-def on_workers(do: Callable[[Index], None], indices: Sequence[Index], client: Any) -> Iterator[Index]:
-    """Each worker one block at a time; that of a worker which dies is done by another."""
-    from distributed import as_completed
-
-    futures = dict(zip(client.map(do, indices, pure=False), indices, strict=True))
-    for future in as_completed(list(futures)):
-        future.result()
-        yield futures.pop(future)
-
-
-def by_leader(do: Callable[[Index], None], indices: Sequence[Index], client: Any) -> Iterator[Index]:
-    """For files that take one writer, which is the process that leads."""
-    for index in indices:
-        do(index)
-        yield index
 
 
 def _from_graph(

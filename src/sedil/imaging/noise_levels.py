@@ -134,10 +134,13 @@ def _fits(lengths: Sequence[int], shape: Sequence[int]) -> bool:
 
 def as_one_sigma(sigma: Any, *, zero_allowed: bool = False) -> Any:
     """What a caller gives as `sigma` for a Dask array, which has one level of noise."""
-    if is_dask_array(sigma):  # that of `estimate_noise`
+    if is_dask_array(sigma) and sigma.shape == ():  # that of `estimate_noise`
         return sigma
-    if checks.is_list_or_array(sigma):
-        raise ValueError("sigma of a Dask array must be one number: a map is for an image in memory.")
+    if is_dask_array(sigma) or checks.is_list_or_array(sigma):
+        raise ValueError(
+            "sigma of a Dask array must be one number: a map is for an image in memory, call "
+            "image.compute() first."
+        )
     return checks.require_positive(sigma, "sigma", zero_allowed=zero_allowed)
 
 
