@@ -1,6 +1,6 @@
 """How well a single picture tells its noise: levels, gain and read noise, kinds, and JPEG.
 
-Usage: python benchmarks/noise_levels.py {levels,photons,jpeg,default} --data DATA   (minutes each, on one core)
+Usage: python benchmarks/noise_levels.py {levels,photons,jpeg,default} --data DATA   (minutes each, one core)
 
 Writes results/noise-levels.csv, noise-photons.csv, noise-jpeg.csv or noise-default.csv, and prints a summary.
 The pictures are training ones: eleven classic photographs, 24 of Kodak in grey, and a hundred of Berkeley,
