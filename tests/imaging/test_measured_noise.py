@@ -55,7 +55,7 @@ def test_noise_alone_is_measured_in_any_number_of_axes(shape):
 
 
 def test_blocks_and_frequencies_that_tell_least_are_taken():
-    """Few where a photograph has grain of its own, of 0.4 grey levels here, many where that does not matter."""
+    """Few where a photograph has grain of its own, of 0.4 grey levels here, many where that is nothing."""
     clean = data.coins()[:256, :256]
     assert sedil.measure_noise(clean + noise_like(clean)).sigma[0] < 1.1
     assert_allclose(sedil.measure_noise(clean + 50 * noise_like(clean)).sigma, 50, rtol=0.02)
