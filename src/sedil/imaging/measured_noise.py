@@ -20,7 +20,9 @@ from sedil.imaging.noise_blocks import (
     SHORTEST,
     Bin,
     Blocks,
+    detail_of_scene,
     fine_noise,
+    fine_noise_of_jpeg,
     measure_bins,
     read_blocks,
 )
@@ -184,11 +186,12 @@ def _measure(
     if not len(blocks.coefficients):
         return [None] * len(answers)
     is_jpeg = _was_coarse_jpeg(to_numpy(image), channel_axis)
-    fine, uncertainty = fine_noise(blocks, is_jpeg)
+    detail = detail_of_scene(blocks)
+    fine, uncertainty = fine_noise_of_jpeg(blocks) if is_jpeg else fine_noise(blocks, detail)
     rounded = rounded_noise(to_numpy(image)) if is_jpeg and channel_axis is None else None
     if rounded is not None:
         fine, uncertainty = np.array([ldexp(rounded.variance, 2 * units.exponent)]), rounded.chance
-    bins = measure_bins(blocks, is_jpeg)
+    bins = measure_bins(blocks, detail, is_jpeg)
     read = _Reading(channels, units, blocks, bins, fine, uncertainty)
     return [_answer(read, kinds) for kinds in answers]
 

@@ -115,40 +115,47 @@ def _ends(channels: np.ndarray) -> tuple[list[float], list[float]]:
     return lows, highs
 
 
-def fine_noise(blocks: Blocks, is_jpeg: bool = False) -> tuple[np.ndarray, float]:
+def detail_of_scene(blocks: Blocks) -> np.ndarray:
+    """(n,), how much each block holds below the fine frequencies: the less, the flatter."""
+    return _detail(blocks, blocks.frequency < _FINE)
+
+
+def fine_noise(blocks: Blocks, detail: np.ndarray) -> tuple[np.ndarray, float]:
     """Variance of the noise of each channel at fine frequencies, and the share by which it may be wrong.
 
-    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat. JPEG
-    rounds the finest frequencies most: there coarser ones are looked at too, and blocks without any detail
-    are those that it has emptied.
+    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat.
     """
-    bands, shares = ((_FINE_OF_JPEG,), (_FLAT_OF_JPEG, 2 * _FLAT_OF_JPEG)) if is_jpeg else (_BANDS, _SHARES)
-    detail = _detail(blocks, blocks.frequency < bands[0])
-    table = _Table.of(blocks, np.argsort(detail), bands, _numbers(shares, _FEWEST, len(detail)))
-    chosen = np.zeros((2, len(table.variances.T)), int) if is_jpeg else table.least()
-    found, beside = table.variances[*chosen, _every(chosen)], table.with_more_blocks(chosen)
-    growth = np.mean(beside) / max(np.mean(found), _TINY) - 1
-    chance = np.mean(table.chances[*chosen]) / np.sqrt(len(found))
-    return found, float(np.hypot(chance, growth))
+    table = _Table.of(blocks, np.argsort(detail), _BANDS, _numbers(_SHARES, _FEWEST, len(detail)))
+    chosen = table.least()
+    return table.variances[*chosen, _every(chosen)], table.doubt(chosen)
 
 
-def measure_bins(blocks: Blocks, is_jpeg: bool = False) -> list[Bin]:
+def fine_noise_of_jpeg(blocks: Blocks) -> tuple[np.ndarray, float]:
+    """The same of JPEG, which rounds the finest frequencies most: so coarser ones are looked at too.
+
+    Blocks with the least detail are those that it has emptied, and are not looked for.
+    """
+    detail = _detail(blocks, blocks.frequency < _FINE_OF_JPEG)
+    shares = (_FLAT_OF_JPEG, 2 * _FLAT_OF_JPEG)
+    table = _Table.of(blocks, np.argsort(detail), (_FINE_OF_JPEG,), _numbers(shares, _FEWEST, len(detail)))
+    return table.variances[0, 0], table.doubt(np.zeros((2, table.variances.shape[-1]), int))
+
+
+def measure_bins(blocks: Blocks, detail: np.ndarray, is_jpeg: bool = False) -> list[Bin]:
     """The noise by brightness, from dark to bright."""
     bands, shares = ((_FINE,), (_FLAT_IN_BIN,)) if is_jpeg else (_BANDS, _SHARES_IN_BIN)
     luminance = blocks.brightness.mean(axis=1)
     n_bins = int(np.clip(len(luminance) // _BLOCKS_PER_BIN, 1, _MOST_BINS))
     inner = np.quantile(luminance, np.linspace(0, 1, n_bins + 1)[1:-1])
     numbers = np.searchsorted(inner, luminance, side="right")
-    details = [
-        _detail(blocks, judged) for judged in (blocks.frequency < _FINE, ~blocks.is_odd, blocks.is_odd)
-    ]
+    details_of_halves = [_detail(blocks, judged) for judged in (~blocks.is_odd, blocks.is_odd)]
     found = []
     for number in np.unique(numbers):
         among = np.flatnonzero(numbers == number)
-        order = among[np.argsort(details[0][among])]
+        order = among[np.argsort(detail[among])]
         table = _Table.of(blocks, order, bands, _numbers(shares, _FEWEST_IN_BIN, len(among)))
         chosen = table.least()
-        halves = (_flattest(detail, among, _FLAT_IN_BIN) for detail in details[1:])
+        halves = (_flattest(each, among, _FLAT_IN_BIN) for each in details_of_halves)
         found.append(
             Bin(
                 table.brightness[chosen[1], _every(chosen)],
@@ -181,11 +188,12 @@ class _Table(NamedTuple):
     def of(cls, blocks: Blocks, order: np.ndarray, bands: Sequence[float], numbers: np.ndarray) -> _Table:
         """Of the first of some blocks, the flattest first."""
         order = order[: numbers[-1]]
+        fine = blocks.frequency >= min(bands)
+        squares = blocks.coefficients[order][:, fine] ** 2
         variances, counts = [], []
         for band in bands:
-            measured = blocks.frequency >= band
-            energy = np.mean(blocks.coefficients[order][:, measured] ** 2, axis=1)
-            variances.append(_means_of_first(energy, numbers))
+            measured = blocks.frequency[fine] >= band
+            variances.append(_means_of_first(np.mean(squares[:, measured], axis=1), numbers))
             counts.append(numbers * np.count_nonzero(measured))
         overlap = np.maximum(_OVERLAP, numbers * blocks.coverage)
         chances = np.sqrt(2 * overlap / np.array(counts))
@@ -197,12 +205,15 @@ class _Table(NamedTuple):
         least = np.argmin(most.reshape(-1, most.shape[-1]), axis=0)
         return np.array(np.unravel_index(least, self.chances.shape))
 
-    def with_more_blocks(self, chosen: np.ndarray) -> np.ndarray:
-        """(channels,), variances in the same band of the next number of blocks, if there is one."""
+    def doubt(self, chosen: np.ndarray) -> float:
+        """Share by which chosen variances may be wrong: by chance, or by what more blocks would add."""
         bands, numbers = chosen
         following = np.minimum(numbers + 1, self.variances.shape[1] - 1)
-        variances: np.ndarray = self.variances[bands, following, _every(chosen)]
-        return variances
+        found, beside = (
+            np.mean(self.variances[bands, each, _every(chosen)]) for each in (numbers, following)
+        )
+        chance = np.mean(self.chances[*chosen]) / np.sqrt(len(bands))
+        return float(np.hypot(chance, beside / max(found, _TINY) - 1))
 
 
 def _every(chosen: np.ndarray) -> np.ndarray:
