@@ -57,8 +57,16 @@ def test_noise_alone_is_measured_in_any_number_of_axes(shape):
 def test_blocks_and_frequencies_that_tell_least_are_taken():
     """Few where a photograph has grain of its own, of 0.4 grey levels here, many where that is nothing."""
     clean = data.coins()[:256, :256]
-    assert sedil.measure_noise(clean + noise_like(clean)).sigma[0] < 1.1
+    assert sedil.measure_noise(clean + noise_like(clean)).sigma[0] < 1.125
     assert_allclose(sedil.measure_noise(clean + 50 * noise_like(clean)).sigma, 50, rtol=0.02)
+
+
+def test_chance_does_not_choose_the_blocks_of_small_pictures():
+    """Few flat blocks that overlap are one place, whose noise may be weak by chance."""
+    corners = [(top, left) for top in range(0, 385, 128) for left in range(0, 385, 128)]
+    parts = [data.camera()[top : top + 128, left : left + 128] for top, left in corners]
+    found = [sedil.measure_noise(part + 50 * noise_like(part, 3), kind="white").sigma[0] for part in parts]
+    assert_allclose(found, 50, rtol=0.07)
 
 
 @pytest.mark.parametrize("side", [8, 12, 16, 32])

@@ -26,13 +26,12 @@ _FINE_OF_JPEG = 0.4
 # Share of pixels at an end of the range, and their number, from which on they are taken for clipped.
 _CLIPPED, _FEWEST_CLIPPED = 1e-3, 4
 # Shares of all blocks, and of those of a bin, that may be taken for flat, and their least number.
-_SHARES, _FEWEST = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32), 40
-_SHARES_IN_BIN, _FEWEST_IN_BIN = _SHARES[2:], 20
+_SHARES, _FEWEST = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32), 100
+_SHARES_IN_BIN, _FEWEST_IN_BIN = _SHARES[2:], 40
 _FLAT_OF_JPEG, _FLAT_IN_BIN = 0.03, 0.08
 # How much a variance counts for more than it is, in multiples of what chance leaves: so much that few
 # coefficients are not taken because chance made them small. Chosen on training pictures.
-_CAUTION = 4.0
-_OVERLAP = 2.0  # as blocks do, chance is as if there were so many fewer, or as few as fill the image
+_CAUTION = 3.0
 _ROUNDING = 1e-9  # of the largest value
 _TINY = 1e-200
 _SAMPLE = 4000  # blocks that tell what is usual
@@ -48,7 +47,8 @@ class Blocks(NamedTuple):
     frequency : (frequencies,), mean over the axes, from 0 to 1
     at_next : (frequencies,), correlation of neighbours that each has, mean over the axes
     is_odd : (frequencies,), whether the steps along all axes sum up to an odd number: two sets of one kind
-    coverage : share of the image that a block is
+    side, step : of a block along an axis, by mean, and from one to the next
+    n_axes : of the image, without channels
     """
 
     coefficients: np.ndarray
@@ -56,7 +56,14 @@ class Blocks(NamedTuple):
     frequency: np.ndarray
     at_next: np.ndarray
     is_odd: np.ndarray
-    coverage: float
+    side: float
+    step: int
+    n_axes: int
+
+    def apart(self, numbers: np.ndarray) -> np.ndarray:
+        """How many blocks side by side cover as much as so many that overlap, if all lie in one place."""
+        widths = numbers ** (1 / self.n_axes) * self.step + (self.side - self.step)
+        return np.minimum((widths / self.side) ** self.n_axes, numbers)
 
 
 class Bin(NamedTuple):
@@ -101,7 +108,8 @@ def read_blocks(channels: np.ndarray, counts: bool = False) -> Blocks:
     brightness = coefficients[:, 0] / np.sqrt(prod(block))
     at_next = np.mean(np.cos(np.pi * steps / np.array(block)[:, None]), axis=0)
     is_odd = steps.sum(axis=0) % 2 == 1
-    return Blocks(coefficients, brightness, frequency, at_next, is_odd, prod(block) / prod(shape))
+    side = prod(block) ** (1 / len(block))
+    return Blocks(coefficients, brightness, frequency, at_next, is_odd, side, step, len(block))
 
 
 def _ends(channels: np.ndarray) -> tuple[list[float], list[float]]:
@@ -137,7 +145,8 @@ def fine_noise_of_jpeg(blocks: Blocks) -> tuple[np.ndarray, float]:
     """
     detail = _detail(blocks, blocks.frequency < _FINE_OF_JPEG)
     shares = (_FLAT_OF_JPEG, 2 * _FLAT_OF_JPEG)
-    table = _Table.of(blocks, np.argsort(detail), (_FINE_OF_JPEG,), _numbers(shares, _FEWEST, len(detail)))
+    numbers = _numbers(shares, _FEWEST_IN_BIN, len(detail))
+    table = _Table.of(blocks, np.argsort(detail), (_FINE_OF_JPEG,), numbers)
     return table.variances[0, 0], table.doubt(np.zeros((2, table.variances.shape[-1]), int))
 
 
@@ -194,9 +203,8 @@ class _Table(NamedTuple):
         for band in bands:
             measured = blocks.frequency[fine] >= band
             variances.append(_means_of_first(np.mean(squares[:, measured], axis=1), numbers))
-            counts.append(numbers * np.count_nonzero(measured))
-        overlap = np.maximum(_OVERLAP, numbers * blocks.coverage)
-        chances = np.sqrt(2 * overlap / np.array(counts))
+            counts.append(blocks.apart(numbers) * np.count_nonzero(measured))
+        chances = np.sqrt(2 / np.array(counts))
         return cls(np.array(variances), chances, _means_of_first(blocks.brightness[order], numbers))
 
     def least(self) -> np.ndarray:
@@ -256,5 +264,5 @@ def _detail(blocks: Blocks, judged: np.ndarray) -> np.ndarray:
 
 def _flattest(detail: np.ndarray, among: np.ndarray, share: float) -> np.ndarray:
     """Those of some blocks that hold the least detail."""
-    (count,) = _numbers((share,), _FEWEST, len(among))
+    (count,) = _numbers((share,), _FEWEST_IN_BIN, len(among))
     return among[np.argpartition(detail[among], count - 1)[:count]]
