@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 from sedil.analytic import odct
 from sedil.file_jobs import denoise_files as module
@@ -13,6 +14,7 @@ from sedil.file_jobs.denoise_files import DenoiseSettings, denoise_files, find_n
 from sedil.file_jobs.job_planning import plan_one, plan_several
 from sedil.file_jobs.opened_file import open_file
 from sedil.image_files import reading_errors
+from sedil.imaging import measured_noise
 
 FAST = DenoiseSettings(sigma=10.0, dictionary=odct((4, 4), (4, 4)), stride=4)
 
@@ -84,11 +86,25 @@ def test_picture_without_noise_stays_as_it_is(folder_of_two):
     flat = np.full((20, 20), 7, np.uint8)
     Image.fromarray(flat).save("flat.png")
     opened = open_file(plan_one(Path("flat.png"), Path("out.png"), None, False))
-    noise = find_noise(opened.content, DenoiseSettings())
+    noise, _ = find_noise(opened.content, DenoiseSettings())
     assert noise.sigma == (0.0,)
     module.denoise_file(opened, noise, DenoiseSettings(), tell_nobody)
     with Image.open("out.png") as picture:
         np.testing.assert_array_equal(np.asarray(picture), flat)
+
+
+def test_noise_of_a_file_is_measured_once(folder_of_two, monkeypatch):
+    """Also where a note says that it looks otherwise."""
+    read = []
+    blocks = measured_noise.read_blocks
+    monkeypatch.setattr(measured_noise, "read_blocks", lambda *a, **k: read.append(1) or blocks(*a, **k))
+    smooth = gaussian_filter(np.random.default_rng(0).standard_normal((96, 96)), 1.0)
+    Image.fromarray((120 + 30 * smooth).astype(np.uint8)).save("smooth.png")
+    job = plan_one(Path("smooth.png"), Path("out.png"), None, False)
+    (outcome,) = denoise_files([job], DenoiseSettings(method="quick"), tell_nobody)
+    assert outcome.error is None
+    assert any("--noise auto" in note for note in outcome.notes)
+    assert read == [1]
 
 
 def test_threads_are_passed_on(folder_of_two, monkeypatch):

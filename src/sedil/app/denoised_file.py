@@ -38,7 +38,7 @@ def denoise_upload(
     began = time.perf_counter()
     job = plan_one(source, _target(source, Path(mkdtemp(dir=folder))), None, force=False)
     opened = open_file(job)
-    noise = find_noise(opened.content, settings)
+    noise, _ = find_noise(opened.content, settings)
     after = denoise_file(opened, noise, settings, report)
     before = opened.content.pixels
     level = f"sigma {settings.sigma:g}, given" if noise is None else f"{noise_in_words(noise)}, estimated"

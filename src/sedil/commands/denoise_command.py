@@ -177,14 +177,14 @@ def denoise(
 
 def _denoise_one(job: FileJob, settings: DenoiseSettings, noise_plot: Path | None, force: bool) -> None:
     from sedil.dictionary import format_shape
-    from sedil.file_jobs.denoise_files import denoise_file, find_noise, noise_in_words, notes_on
+    from sedil.file_jobs.denoise_files import denoise_file, find_noise, noise_in_words
     from sedil.file_jobs.opened_file import open_file
 
     if noise_plot is not None:
         _require_plot(noise_plot, settings, job, force)
     opened = open_file(job)
-    noise = find_noise(opened.content, settings)
-    _tell_notes([*opened.notes, *notes_on(opened.content, settings)])
+    noise, doubts = find_noise(opened.content, settings)
+    _tell_notes([*opened.notes, *doubts])
     if noise is not None:
         console.print(f"estimated noise: {noise_in_words(noise)}")
     if noise_plot is not None and noise is not None:

@@ -21,10 +21,11 @@ from sedil.image_files.camera_facts import is_shot_in_little_light
 from sedil.image_files.picture_files import Picture, picture_shape, read_picture
 from sedil.image_files.volume_files import Volume, is_volume, read_volume, volume_shape
 from sedil.imaging.denoise import denoise
-from sedil.imaging.measured_noise import NoiseEstimate, looks_correlated, measure_noise, usual_noise
+from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, usual_noise_and_doubt
 from sedil.progress import Progress, Report
 
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+_DOUBT = "this may be noise that a camera or JPEG has smoothed, or fine texture; for noise try --noise auto"
 
 
 class DenoiseSettings(NamedTuple):
@@ -52,21 +53,27 @@ class Outcome(NamedTuple):
     error: Exception | None
 
 
-def find_noise(content: Picture | Volume, settings: DenoiseSettings) -> NoiseEstimate | None:
+def find_noise(
+    content: Picture | Volume, settings: DenoiseSettings
+) -> tuple[NoiseEstimate | None, tuple[str, ...]]:
     """An estimate where the noise is not given: of level 0 where what is found is but rounding.
 
-    By default of any kind for shots of a camera in little light, and of the usual kinds for others.
+    By default of any kind for shots of a camera in little light, and of the usual kinds for others: then with
+    a sentence where it does not look so.
     """
     given = (settings.sigma, settings.gain, settings.read_noise, settings.offset)
     if any(each is not None for each in given):
-        return None
+        return None, ()
     pixels, axis = content.pixels, content.channel_axis
+    looks_smoothed = False
     if settings.noise is None and not is_shot_in_little_light(content):
-        found = usual_noise(pixels, axis)
+        found, looks_smoothed = usual_noise_and_doubt(pixels, axis)
     else:
         found = measure_noise(pixels, axis, None if settings.noise == "auto" else settings.noise)
     rounding = np.finfo(np.float32).eps * np.ptp(pixels.astype(np.float64))
-    return found if max(found.sigma) > rounding else found._replace(sigma=(0.0,) * len(found.sigma))
+    if max(found.sigma) <= rounding:
+        found = found._replace(sigma=(0.0,) * len(found.sigma))
+    return found, (_DOUBT,) if looks_smoothed else ()
 
 
 def denoise_file(
@@ -95,20 +102,6 @@ def denoise_file(
         )
     write_results(opened, clean)
     return clean
-
-
-def notes_on(content: Picture | Volume, settings: DenoiseSettings) -> tuple[str, ...]:
-    """A sentence where the noise of a picture is taken for white and does not look so."""
-    n_axes = content.pixels.ndim - (content.channel_axis is not None)
-    if settings.sigma is not None or settings.noise is not None or n_axes != 2:
-        return ()
-    if is_shot_in_little_light(content):
-        return ()
-    if not looks_correlated(content.pixels, content.channel_axis):
-        return ()
-    return (
-        "this may be noise that a camera or JPEG has smoothed, or fine texture; for noise try --noise auto",
-    )
 
 
 def given_levels(sigma: float | None, sigma_map: Path | None) -> float | np.ndarray | None:
@@ -147,8 +140,8 @@ def _attempt(job: FileJob, settings: DenoiseSettings, overall: _OverAllFiles) ->
     try:
         opened = open_file(job)
         notes = opened.notes
-        noise = find_noise(opened.content, settings)
-        notes += notes_on(opened.content, settings)
+        noise, doubts = find_noise(opened.content, settings)
+        notes += doubts
         denoise_file(opened, noise, settings, overall.report_part)
     except EXPECTED as failure:
         error = failure

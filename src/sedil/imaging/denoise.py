@@ -13,7 +13,7 @@ from sedil.arrays import AnyArray, Array, value_range
 from sedil.choices import CodingMethod, DenoisingMethod, NoiseKind, Precision
 from sedil.engines import EngineName, require_engine
 from sedil.imaging.group_denoising import GroupDenoising
-from sedil.imaging.measured_noise import NoiseEstimate, measure_noise, usual_noise
+from sedil.imaging.measured_noise import NoiseEstimate, first_channel, measure_noise, usual_noise
 from sedil.imaging.noise_levels import (
     NoiseLevels,
     Sigma,
@@ -21,12 +21,13 @@ from sedil.imaging.noise_levels import (
     as_sigma,
     estimated_levels,
     in_pixels,
+    is_alike,
     left_alone,
 )
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_denoising import PatchDenoising
 from sedil.imaging.photon_noise import PhotonNoise, found_photons, plan_photon_noise
-from sedil.imaging.pixels import Units, copied, without_channels
+from sedil.imaging.pixels import Units, copied, in_all_channels, is_grey, one_channel, without_channels
 from sedil.imaging.weak_noise import WEAKEST, is_weak_for_groups, weakness
 from sedil.pretrained import DictionaryLike, as_dictionary
 from sedil.progress import ProgressOption, reporting
@@ -157,8 +158,7 @@ def denoise(
         from sedil.cluster.dask_arrays import as_lazy_image
         from sedil.cluster.lazy_denoise import lazy_denoise
 
-        if noise is not None and (noise != "white" or sigma is None):
-            raise ValueError("noise is for an image in memory: call image.compute() first.")
+        _check_noise_of_parts(sigma, noise)
         own: Any = as_lazy_image(image, channel_axis)
         how = how_to_denoise(
             own,
@@ -182,6 +182,27 @@ def denoise(
     given = None if sigma is None else as_sigma(sigma, image.shape, channel_axis)
     if given is None and units.spread == 0:
         return copied(image)
+    if channel_axis is not None and is_grey(image, channel_axis) and is_alike(given, channel_axis):
+        # Channels that are the same have the same noise too, where that of colours is apart in each.
+        clean = denoise(
+            one_channel(image, channel_axis),
+            given if given is None or isinstance(given, float) else given.take(0, axis=channel_axis),
+            dictionary,
+            method=method,
+            threshold=threshold,
+            stride=stride,
+            time_axis=time_axis,
+            noise=_of_one_channel(noise, image.shape[channel_axis]),
+            gain=gain,
+            read_noise=read_noise,
+            offset=offset,
+            max_memory=max_memory,
+            dtype=dtype,
+            engine=engine,
+            threads=threads,
+            progress=progress,
+        )
+        return in_all_channels(clean, image.shape[channel_axis], channel_axis)
     photons, levels = None, NoiseLevels(1.0)
     if given is not None:
         levels = in_pixels(given, units, channel_axis)
@@ -292,12 +313,31 @@ def _measured(
         found = noise
     else:
         found = measure_noise(image, channel_axis, None if noise == "auto" else noise)
-    n_channels = 1 if channel_axis is None else image.shape[channel_axis]
-    if len(found.sigma) != n_channels:
-        raise ValueError(f"noise was measured in {len(found.sigma)} channels, the image has {n_channels}.")
+    _require_channels(found, 1 if channel_axis is None else image.shape[channel_axis])
     if found.kind == "poisson-gaussian":
         return NoiseLevels(1.0), found_photons(found, units)
     return estimated_levels(found, pixels, units, channel_axis), None
+
+
+def _of_one_channel(
+    noise: NoiseKind | NoiseEstimate | None, n_channels: int
+) -> NoiseKind | NoiseEstimate | None:
+    """What is known of the noise of so many channels that are all the same, for one of them."""
+    if not isinstance(noise, NoiseEstimate):
+        return noise
+    _require_channels(noise, n_channels)
+    return first_channel(noise)
+
+
+def _require_channels(found: NoiseEstimate, n_channels: int) -> None:
+    if len(found.sigma) != n_channels:
+        raise ValueError(f"noise was measured in {len(found.sigma)} channels, the image has {n_channels}.")
+
+
+def _check_noise_of_parts(sigma: Sigma | None, noise: str | NoiseEstimate | None) -> None:
+    """Refuse what only an image in memory can tell."""
+    if noise is not None and (noise != "white" or sigma is None):
+        raise ValueError("noise is for an image in memory: call image.compute() first.")
 
 
 def _check_shape(shape: Sequence[int], method: str, channel_axis: int | None, time_axis: int | None) -> None:

@@ -14,17 +14,19 @@ import numpy as np
 from sedil import checks
 from sedil.arrays import Array, to_numpy
 from sedil.choices import EstimatedNoise
+from sedil.imaging.jpeg_noise import rounded_noise, was_coarse_jpeg
 from sedil.imaging.noise import estimate_noise
 from sedil.imaging.noise_blocks import (
     SHORTEST,
     Bin,
     Blocks,
+    detail_of_scene,
     fine_noise,
+    fine_noise_of_jpeg,
     measure_bins,
     read_blocks,
-    was_coarse_jpeg,
 )
-from sedil.imaging.pixels import Units
+from sedil.imaging.pixels import Units, is_grey, one_channel
 
 # Chosen on photographs with camera noise and on pictures with synthetic noise, none of them tested on.
 _COARSE = 0.2, 0.5  # frequencies where noise with correlation is strong, and scenes are no longer
@@ -44,7 +46,8 @@ _LOWEST_OVER_NEXT = 1.5  # most variance of the lowest frequencies, where scenes
 _OVER_EDGE, _OF_RANGE, _MOST_OVER_EDGE = 1.9, 0.04, 2.5
 _DIMMEST, _BRIGHTEST = 0.7, 1.4  # level of a brightness over that of most
 _MEMBERS_PER_ENTRY = 96 / 75  # of groups in colour
-_ROUNDS, _OUTLYING = 30, 0.1  # of the line through variances; by how much a flat part may be above it
+# Of the line through variances; by how much a flat part may be above it; and how far any may be off it.
+_ROUNDS, _OUTLYING, _LEAST_CHANCE = 30, 0.1, 0.04
 # From which on noise is that of photons: by how much the line rises over the picture; how far it is from the
 # variances, as logarithms, and how much closer than their median; and how far these are in order of
 # brightness. Of 650 pictures with white noise or none one is taken for it; of 150 with photons five of six.
@@ -52,6 +55,7 @@ _RISE, _FARTHEST, _CLOSER, _IN_ORDER, _FEWEST_BINS = 1.6, 0.13, 2.0, 0.7, 4
 _LUMINANCE_OF_JPEG = np.array([0.299, 0.587, 0.114])
 _DARKEST = 0.01  # share of the pixels that may lie below the brightness without light
 _ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
+_USUAL_KINDS: tuple[EstimatedNoise, ...] = ("white", "poisson-gaussian")
 
 
 class NoiseEstimate(NamedTuple):
@@ -106,8 +110,7 @@ def measure_noise(
     Parameters
     ----------
     image : NumPy array, or a tensor, which is fetched from its device, in any units
-        At least four entries along each axis; with fewer than a thousand pixels its lowest and highest one
-        are taken for clipped, and less noise or none may be found.
+        At least four entries along each axis. Of a few hundred pixels it tells little: see `uncertainty`.
     channel_axis : int, optional
         Axis of the colour channels.
     kind : {"white", "correlated", "poisson-gaussian"}, optional
@@ -127,18 +130,13 @@ def measure_noise(
     """
     if kind is not None:
         checks.require_choice(kind, "kind", _ALL_KINDS)
-    found = _measure(image, channel_axis, _ALL_KINDS if kind is None else (kind,))
+    (found,) = _measure(image, channel_axis, _ALL_KINDS if kind is None else (kind,))
     if found is None:
         channels, _ = _channels(image, channel_axis)
-        _require_unclipped(channels[~_even(channels)])
-        return white_noise(*(0.0,) * len(channels))
+        noisy = channels[~_even(channels)]
+        _require_unclipped(noisy)
+        return _by_details(image, channel_axis) if len(noisy) else white_noise(*(0.0,) * len(channels))
     return found
-
-
-def looks_correlated(image: Array, channel_axis: int | None = None) -> bool:
-    """Whether `measure_noise` would take the noise for one that was smoothed."""
-    found = _measure(image, channel_axis, _ALL_KINDS)
-    return found is not None and found.kind == "correlated"
 
 
 def usual_noise(image: Array, channel_axis: int | None = None) -> NoiseEstimate:
@@ -147,36 +145,77 @@ def usual_noise(image: Array, channel_axis: int | None = None) -> NoiseEstimate:
     Texture and smoothed noise look too much alike to be told apart without a hint. What is no picture, or
     clipped nearly everywhere, has white noise of the level that its finest details tell.
     """
-    n_channels = 1 if channel_axis is None else image.shape[channel_axis]
+    return usual_noise_and_doubt(image, channel_axis, doubted=False)[0]
+
+
+def usual_noise_and_doubt(
+    image: Array, channel_axis: int | None = None, *, doubted: bool = True
+) -> tuple[NoiseEstimate, bool]:
+    """The same, and whether `measure_noise` would take the noise for one that was smoothed.
+
+    The picture is read once for both; that is not looked for if it is not `doubted`.
+    """
     if image.ndim - (channel_axis is not None) == 2:
-        found = _measure(image, channel_axis, ("white", "poisson-gaussian"))
+        found, *smoothed = _measure(image, channel_axis, _USUAL_KINDS, *[_ALL_KINDS] * doubted)
         if found is not None:
-            return found
+            return found, any(each is not None and each.kind == "correlated" for each in smoothed)
+    return _by_details(image, channel_axis), False
+
+
+def _by_details(image: Array, channel_axis: int | None) -> NoiseEstimate:
+    """White noise of the level that the finest details tell, alike in all channels."""
+    n_channels = 1 if channel_axis is None else image.shape[channel_axis]
     return white_noise(*(estimate_noise(image, channel_axis),) * n_channels)
 
 
 def _measure(
-    image: Array, channel_axis: int | None, kinds: tuple[EstimatedNoise, ...]
-) -> NoiseEstimate | None:
-    """The noise, of one of these kinds; None if no block shows any."""
+    image: Array, channel_axis: int | None, *answers: tuple[EstimatedNoise, ...]
+) -> list[NoiseEstimate | None]:
+    """The noise, for each of the answers of one of these kinds; None if no block shows any."""
     channels, units = _channels(image, channel_axis)
+    if channel_axis is not None and is_grey(image, channel_axis):
+        once = _measure(one_channel(image, channel_axis), None, *answers)
+        return [each and _in_all_channels(each, len(channels)) for each in once]
     empty = _even(channels)
     if empty.any() and not empty.all():  # they would hide the noise of the others
-        measured = _measure(np.ascontiguousarray(channels[~empty]), 0, kinds)
-        return measured and _with_empty_channels(measured, channels, empty, units)
-    if kinds == ("correlated",) and channels.ndim != 3:
+        measured = _measure(np.ascontiguousarray(channels[~empty]), 0, *answers)
+        return [each and _with_empty_channels(each, channels, empty, units) for each in measured]
+    if ("correlated",) in answers and channels.ndim != 3:
         raise ValueError(f"Correlated noise is known of pictures, got {channels.ndim - 1} axes.")
-    blocks = read_blocks(channels, counts=kinds == ("poisson-gaussian",))
+    blocks = read_blocks(channels, counts=answers == (("poisson-gaussian",),))
     if not len(blocks.coefficients):
-        return None
-    fine, uncertainty = fine_noise(blocks, _was_coarse_jpeg(to_numpy(image), channel_axis))
-    bins = measure_bins(blocks)
+        return [None] * len(answers)
+    is_jpeg = _was_coarse_jpeg(to_numpy(image), channel_axis)
+    detail = detail_of_scene(blocks)
+    fine, uncertainty = fine_noise_of_jpeg(blocks) if is_jpeg else fine_noise(blocks, detail)
+    rounded = rounded_noise(to_numpy(image)) if is_jpeg and channel_axis is None else None
+    if rounded is not None:
+        fine, uncertainty = np.array([ldexp(rounded.variance, 2 * units.exponent)]), rounded.chance
+    bins = measure_bins(blocks, detail, is_jpeg)
+    read = _Reading(channels, units, blocks, bins, fine, uncertainty)
+    return [_answer(read, kinds) for kinds in answers]
+
+
+class _Reading(NamedTuple):
+    """What the blocks of an image told, in its scaled pixels."""
+
+    channels: np.ndarray
+    units: Units
+    blocks: Blocks
+    bins: Sequence[Bin]
+    fine: np.ndarray
+    uncertainty: float
+
+
+def _answer(read: _Reading, kinds: tuple[EstimatedNoise, ...]) -> NoiseEstimate:
+    """The noise, of one of these kinds."""
+    channels, units, blocks, bins, fine, uncertainty = read
     scope = ldexp(units.spread if units.offset else units.largest, units.exponent)
     weight = 0.0
     if "correlated" in kinds and channels.ndim == 3:
         weight = 1.0 if len(kinds) == 1 else _correlated_share(blocks, bins, scope)
     found = _mixed(blocks, bins, fine, weight, scope)
-    lines = [_line(*points) for points in zip(found.brightness.T, found.variances.T, strict=True)]
+    lines = [_line(*points) for points in zip(*(each.T for each in found[2:]), strict=True)]
     kind: EstimatedNoise = "correlated" if weight >= 0.5 else "white"
     if "poisson-gaussian" in kinds and (
         len(kinds) == 1 or (weight == 0 and channels.ndim == 3 and _is_of_photons(found))
@@ -231,6 +270,30 @@ def _require_unclipped(channels: np.ndarray) -> None:
         raise ValueError("Most pixels are clipped at the ends of the range: give sigma.")
 
 
+def _in_all_channels(found: NoiseEstimate, n_channels: int) -> NoiseEstimate:
+    """What was measured in one channel, for so many that are the same."""
+    return found._replace(
+        sigma=found.sigma * n_channels,
+        gain=found.gain * n_channels,
+        read_noise=found.read_noise * n_channels,
+        offset=found.offset * n_channels,
+        brightness=np.repeat(found.brightness, n_channels, axis=1),
+        variances=np.repeat(found.variances, n_channels, axis=1),
+    )
+
+
+def first_channel(found: NoiseEstimate) -> NoiseEstimate:
+    """What was measured in the first of several channels."""
+    return found._replace(
+        sigma=found.sigma[:1],
+        gain=found.gain[:1],
+        read_noise=found.read_noise[:1],
+        offset=found.offset[:1],
+        brightness=found.brightness[:, :1],
+        variances=found.variances[:, :1],
+    )
+
+
 def _with_empty_channels(
     found: NoiseEstimate, channels: np.ndarray, empty: np.ndarray, units: Units
 ) -> NoiseEstimate:
@@ -269,14 +332,16 @@ class _Found(NamedTuple):
     levels: np.ndarray
     brightness: np.ndarray
     variances: np.ndarray
+    chances: np.ndarray
 
 
 def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float, scope: float) -> _Found:
     """White noise, noise with correlation, or where that is not clear something between, by logarithms."""
     brightness = np.array([each.brightness for each in bins])
     fine_variances = np.array([each.fine for each in bins])
+    chances = np.array([each.chance for each in bins])
     if weight == 0:
-        return _Found(np.sqrt(fine), np.ones(len(bins)), brightness, fine_variances)
+        return _Found(np.sqrt(fine), np.ones(len(bins)), brightness, fine_variances, chances)
     spectra = np.array([_without_scene(blocks, each.spectrum) for each in bins])
     variances = np.mean(np.einsum("nkcc->nkc", spectra), axis=1)
     sigma = np.sqrt(np.median(variances, axis=0))
@@ -289,6 +354,7 @@ def _mixed(blocks: Blocks, bins: Sequence[Bin], fine: np.ndarray, weight: float,
         levels**weight,
         brightness,
         fine_variances ** (1 - weight) * variances**weight,
+        chances,
     )
 
 
@@ -358,15 +424,18 @@ def _neighbours(blocks: Blocks, bins: Sequence[Bin]) -> float:
     return float(np.clip(np.sum(power * blocks.at_next) / max(np.sum(power), 1e-300), 0, 1))
 
 
-def _line(brightness: np.ndarray, variances: np.ndarray) -> tuple[float, float]:
-    """Gain, and variance at brightness 0, of a line through variances; parts that are not flat lie above."""
+def _line(brightness: np.ndarray, variances: np.ndarray, chances: np.ndarray) -> tuple[float, float]:
+    """Gain, and variance at brightness 0, of a line through variances; parts that are not flat lie above.
+
+    What chance left in fewer coefficients counts less.
+    """
     if len(brightness) < 3 or np.ptp(brightness) == 0:
         return 0.0, float(np.median(variances))
-    trust = np.ones_like(variances)
+    trust, spread = np.ones_like(variances), np.hypot(chances, _LEAST_CHANCE)
     fit = np.maximum(variances, variances.max() * 1e-9)
     gain, at_zero = 0.0, 0.0
     for _ in range(_ROUNDS):
-        weights = np.sqrt(trust) / fit
+        weights = np.sqrt(trust) / (fit * spread)
         design = np.stack([brightness, np.ones_like(brightness)], axis=1) * weights[:, None]
         gain, at_zero = np.linalg.lstsq(design, variances * weights, rcond=None)[0]
         if gain < 0:
@@ -378,10 +447,10 @@ def _line(brightness: np.ndarray, variances: np.ndarray) -> tuple[float, float]:
 
 def _is_of_photons(found: _Found) -> bool:
     """Whether the variance clearly rises with brightness, along a line."""
-    brightness, variances = found.brightness.mean(axis=1), found.variances.mean(axis=1)
+    brightness, variances, chances = (each.mean(axis=1) for each in found[2:])
     if len(brightness) < _FEWEST_BINS or variances.min() <= 0:
         return False
-    gain, at_zero = _line(brightness, variances)
+    gain, at_zero = _line(brightness, variances, chances)
     line = np.maximum(gain * brightness + at_zero, variances.max() * 1e-6)
     if line[-1] < _RISE * line[0]:
         return False

@@ -7,6 +7,7 @@ docs/noise.md tells the method.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, prod
 from typing import NamedTuple
 
@@ -17,12 +18,20 @@ _SIDES = {1: 16, 2: 8, 3: 4, 4: 4}  # of a block, by the number of axes
 SHORTEST = 4  # axis that can be measured along
 _MOST_BLOCKS = 40_000
 _BLOCKS_PER_BIN, _MOST_BINS = 400, 12
-_FINE = 0.7  # frequencies from here on, by their mean over the axes from 0 to 1, hold the least of the scene
+# Frequencies from here on, by their mean over the axes from 0 to 1, hold the least of the scene: the finer,
+# the less of it, and the fewer there are to measure.
+_FINE = 0.7
+_BANDS = (_FINE, 0.8, 0.87)
 _FINE_OF_JPEG = 0.4
-_JPEG_SIDE, _MORE_ZEROS, _LARGE_STEP = 8, 0.15, 15
-_CLIPPED = 1e-3  # share of pixels at an end of the range from which on they are taken for clipped
-_FLAT, _FEWEST = 0.03, 40  # share of all blocks that is taken for flat, and their least number
-_FLAT_IN_BIN = 0.08
+# Share of pixels at an end of the range, and their number, from which on they are taken for clipped.
+_CLIPPED, _FEWEST_CLIPPED = 1e-3, 4
+# Shares of all blocks, and of those of a bin, that may be taken for flat, and their least number.
+_SHARES, _FEWEST = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32), 100
+_SHARES_IN_BIN, _FEWEST_IN_BIN = _SHARES[2:], 40
+_FLAT_OF_JPEG, _FLAT_IN_BIN = 0.03, 0.08
+# How much a variance counts for more than it is, in multiples of what chance leaves: so much that few
+# coefficients are not taken because chance made them small. Chosen on training pictures.
+_CAUTION = 3.0
 _ROUNDING = 1e-9  # of the largest value
 _TINY = 1e-200
 _SAMPLE = 4000  # blocks that tell what is usual
@@ -38,6 +47,8 @@ class Blocks(NamedTuple):
     frequency : (frequencies,), mean over the axes, from 0 to 1
     at_next : (frequencies,), correlation of neighbours that each has, mean over the axes
     is_odd : (frequencies,), whether the steps along all axes sum up to an odd number: two sets of one kind
+    side, step : of a block along an axis, by mean, and from one to the next
+    n_axes : of the image, without channels
     """
 
     coefficients: np.ndarray
@@ -45,6 +56,14 @@ class Blocks(NamedTuple):
     frequency: np.ndarray
     at_next: np.ndarray
     is_odd: np.ndarray
+    side: float
+    step: int
+    n_axes: int
+
+    def apart(self, numbers: np.ndarray) -> np.ndarray:
+        """How many blocks side by side cover as much as so many that overlap, if all lie in one place."""
+        widths = numbers ** (1 / self.n_axes) * self.step + (self.side - self.step)
+        return np.minimum((widths / self.side) ** self.n_axes, numbers)
 
 
 class Bin(NamedTuple):
@@ -54,11 +73,13 @@ class Bin(NamedTuple):
     ----------
     brightness : (channels,)
     fine : (channels,), variance of noise at fine frequencies
+    chance : (channels,), share by which chance may make that wrong
     spectrum : (frequencies, channels, channels), covariance of noise at each
     """
 
     brightness: np.ndarray
     fine: np.ndarray
+    chance: np.ndarray
     spectrum: np.ndarray
 
 
@@ -86,7 +107,9 @@ def read_blocks(channels: np.ndarray, counts: bool = False) -> Blocks:
     frequency = np.mean(steps / (np.array(block)[:, None] - 1), axis=0)
     brightness = coefficients[:, 0] / np.sqrt(prod(block))
     at_next = np.mean(np.cos(np.pi * steps / np.array(block)[:, None]), axis=0)
-    return Blocks(coefficients, brightness, frequency, at_next, steps.sum(axis=0) % 2 == 1)
+    is_odd = steps.sum(axis=0) % 2 == 1
+    side = prod(block) ** (1 / len(block))
+    return Blocks(coefficients, brightness, frequency, at_next, is_odd, side, step, len(block))
 
 
 def _ends(channels: np.ndarray) -> tuple[list[float], list[float]]:
@@ -94,67 +117,127 @@ def _ends(channels: np.ndarray) -> tuple[list[float], list[float]]:
     lows, highs = [], []
     for channel in channels:
         low, high = float(channel.min()), float(channel.max())
-        lows.append(low if np.mean(channel == low) > _CLIPPED else -np.inf)
-        highs.append(high if np.mean(channel == high) > _CLIPPED else np.inf)
+        many = max(_CLIPPED * channel.size, _FEWEST_CLIPPED)
+        lows.append(low if np.count_nonzero(channel == low) > many else -np.inf)
+        highs.append(high if np.count_nonzero(channel == high) > many else np.inf)
     return lows, highs
 
 
-def was_coarse_jpeg(picture: np.ndarray) -> bool:
-    """Whether a grey picture of bytes was stored as JPEG that rounds much: at quality 90 or less.
-
-    Fine cosines of its blocks are 0 more often than those of blocks elsewhere, and else large.
-    """
-    if min(picture.shape) < 2 * _JPEG_SIDE:
-        return False
-    own, elsewhere = (_fine_cosines(picture[start:, start:]) for start in (0, _JPEG_SIDE // 2))
-    if not own.size or not elsewhere.size:
-        return False
-    others = own[own >= 1]
-    steps_are_large = not len(others) or np.quantile(others, 0.3) > _LARGE_STEP
-    return bool(np.mean(own < 1) - np.mean(elsewhere < 1) > _MORE_ZEROS and steps_are_large)
+def detail_of_scene(blocks: Blocks) -> np.ndarray:
+    """(n,), how much each block holds below the fine frequencies: the less, the flatter."""
+    return _detail(blocks, blocks.frequency < _FINE)
 
 
-def _fine_cosines(picture: np.ndarray) -> np.ndarray:
-    """Sizes of those of blocks side by side; below 1 they may be what rounding of pixels made of 0."""
-    rows, columns = (length // _JPEG_SIDE for length in picture.shape)
-    blocks = picture[: rows * _JPEG_SIDE, : columns * _JPEG_SIDE].astype(np.float64)
-    blocks = blocks.reshape(rows, _JPEG_SIDE, columns, _JPEG_SIDE).swapaxes(1, 2)
-    blocks = blocks[(blocks.min(axis=(2, 3)) > 0) & (blocks.max(axis=(2, 3)) < 255)]  # others were clipped
-    fine = np.indices((_JPEG_SIDE, _JPEG_SIDE)).sum(axis=0) > _JPEG_SIDE
-    return np.abs(dctn(blocks, axes=(1, 2), norm="ortho")[:, fine])
-
-
-def fine_noise(blocks: Blocks, is_jpeg: bool = False) -> tuple[np.ndarray, float]:
+def fine_noise(blocks: Blocks, detail: np.ndarray) -> tuple[np.ndarray, float]:
     """Variance of the noise of each channel at fine frequencies, and the share by which it may be wrong.
 
-    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat. JPEG
-    rounds the finest frequencies most: there coarser ones are looked at too.
+    That is what chance leaves, and what twice as many blocks would add: the scene, if they are not flat.
     """
-    fine = blocks.frequency >= (_FINE_OF_JPEG if is_jpeg else _FINE)
-    everywhere = np.arange(len(blocks.coefficients))
-    detail = _detail(blocks, ~fine)
-    flat, more = (_flattest(detail, everywhere, share) for share in (_FLAT, 2 * _FLAT))
-    found, beside = (_squares(blocks, each, fine) for each in (flat, more))
-    chance = np.sqrt(2 / (len(flat) * np.count_nonzero(fine) * len(found)))
-    growth = np.mean(beside) / max(np.mean(found), _TINY) - 1
-    return found, float(np.hypot(chance, growth))
+    table = _Table.of(blocks, np.argsort(detail), _BANDS, _numbers(_SHARES, _FEWEST, len(detail)))
+    chosen = table.least()
+    return table.variances[*chosen, _every(chosen)], table.doubt(chosen)
 
 
-def measure_bins(blocks: Blocks) -> list[Bin]:
+def fine_noise_of_jpeg(blocks: Blocks) -> tuple[np.ndarray, float]:
+    """The same of JPEG, which rounds the finest frequencies most: so coarser ones are looked at too.
+
+    Blocks with the least detail are those that it has emptied, and are not looked for.
+    """
+    detail = _detail(blocks, blocks.frequency < _FINE_OF_JPEG)
+    shares = (_FLAT_OF_JPEG, 2 * _FLAT_OF_JPEG)
+    numbers = _numbers(shares, _FEWEST_IN_BIN, len(detail))
+    table = _Table.of(blocks, np.argsort(detail), (_FINE_OF_JPEG,), numbers)
+    return table.variances[0, 0], table.doubt(np.zeros((2, table.variances.shape[-1]), int))
+
+
+def measure_bins(blocks: Blocks, detail: np.ndarray, is_jpeg: bool = False) -> list[Bin]:
     """The noise by brightness, from dark to bright."""
+    bands, shares = ((_FINE,), (_FLAT_IN_BIN,)) if is_jpeg else (_BANDS, _SHARES_IN_BIN)
     luminance = blocks.brightness.mean(axis=1)
     n_bins = int(np.clip(len(luminance) // _BLOCKS_PER_BIN, 1, _MOST_BINS))
     inner = np.quantile(luminance, np.linspace(0, 1, n_bins + 1)[1:-1])
     numbers = np.searchsorted(inner, luminance, side="right")
-    fine = blocks.frequency >= _FINE
-    details = [_detail(blocks, judged) for judged in (~fine, ~blocks.is_odd, blocks.is_odd)]
+    details_of_halves = [_detail(blocks, judged) for judged in (~blocks.is_odd, blocks.is_odd)]
     found = []
     for number in np.unique(numbers):
         among = np.flatnonzero(numbers == number)
-        flat, *halves = (_flattest(detail, among, _FLAT_IN_BIN) for detail in details)
-        brightness = blocks.brightness[flat].mean(axis=0)
-        found.append(Bin(brightness, _squares(blocks, flat, fine), _spectrum(blocks, *halves)))
+        order = among[np.argsort(detail[among])]
+        table = _Table.of(blocks, order, bands, _numbers(shares, _FEWEST_IN_BIN, len(among)))
+        chosen = table.least()
+        halves = (_flattest(each, among, _FLAT_IN_BIN) for each in details_of_halves)
+        found.append(
+            Bin(
+                table.brightness[chosen[1], _every(chosen)],
+                table.variances[*chosen, _every(chosen)],
+                table.chances[*chosen],
+                _spectrum(blocks, *halves),
+            )
+        )
     return found
+
+
+class _Table(NamedTuple):
+    """What blocks tell of their noise, by the finest frequencies that are looked at and the number of blocks.
+
+    A scene only adds to noise: less where blocks are flatter and frequencies finer. But the fewer there are
+    of them, the more is left to chance.
+
+    Attributes
+    ----------
+    variances : (bands, numbers, channels)
+    chances : (bands, numbers), share by which chance may make a variance wrong
+    brightness : (numbers, channels), mean of the blocks
+    """
+
+    variances: np.ndarray
+    chances: np.ndarray
+    brightness: np.ndarray
+
+    @classmethod
+    def of(cls, blocks: Blocks, order: np.ndarray, bands: Sequence[float], numbers: np.ndarray) -> _Table:
+        """Of the first of some blocks, the flattest first."""
+        order = order[: numbers[-1]]
+        fine = blocks.frequency >= min(bands)
+        squares = blocks.coefficients[order][:, fine] ** 2
+        variances, counts = [], []
+        for band in bands:
+            measured = blocks.frequency[fine] >= band
+            variances.append(_means_of_first(np.mean(squares[:, measured], axis=1), numbers))
+            counts.append(blocks.apart(numbers) * np.count_nonzero(measured))
+        chances = np.sqrt(2 / np.array(counts))
+        return cls(np.array(variances), chances, _means_of_first(blocks.brightness[order], numbers))
+
+    def least(self) -> np.ndarray:
+        """(2, channels), band and number with the least variance, if chance is reckoned with."""
+        most = self.variances * (1 + _CAUTION * self.chances)[..., None]
+        least = np.argmin(most.reshape(-1, most.shape[-1]), axis=0)
+        return np.array(np.unravel_index(least, self.chances.shape))
+
+    def doubt(self, chosen: np.ndarray) -> float:
+        """Share by which chosen variances may be wrong: by chance, or by what more blocks would add."""
+        bands, numbers = chosen
+        following = np.minimum(numbers + 1, self.variances.shape[1] - 1)
+        found, beside = (
+            np.mean(self.variances[bands, each, _every(chosen)]) for each in (numbers, following)
+        )
+        chance = np.mean(self.chances[*chosen]) / np.sqrt(len(bands))
+        return float(np.hypot(chance, beside / max(found, _TINY) - 1))
+
+
+def _every(chosen: np.ndarray) -> np.ndarray:
+    """The numbers of all channels."""
+    return np.arange(chosen.shape[1])
+
+
+def _numbers(shares: Sequence[float], fewest: int, n_blocks: int) -> np.ndarray:
+    """How many of some blocks shares of them are, from few to many."""
+    return np.unique([min(max(int(share * n_blocks), fewest), n_blocks) for share in shares])
+
+
+def _means_of_first(values: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """Of the first so many of (n, channels)."""
+    means: np.ndarray = np.cumsum(values, axis=0)[numbers - 1] / numbers[:, None]
+    return means
 
 
 def _spectrum(blocks: Blocks, for_odd: np.ndarray, for_even: np.ndarray) -> np.ndarray:
@@ -169,12 +252,6 @@ def _spectrum(blocks: Blocks, for_odd: np.ndarray, for_even: np.ndarray) -> np.n
     return spectrum
 
 
-def _squares(blocks: Blocks, some: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
-    """Mean over some blocks and frequencies."""
-    mean: np.ndarray = np.mean(blocks.coefficients[some][:, frequencies] ** 2, axis=(0, 1))
-    return mean
-
-
 def _detail(blocks: Blocks, judged: np.ndarray) -> np.ndarray:
     """How much each block holds at some frequencies beside others: all of these count alike."""
     judged = judged & (np.arange(len(judged)) > 0)
@@ -187,5 +264,5 @@ def _detail(blocks: Blocks, judged: np.ndarray) -> np.ndarray:
 
 def _flattest(detail: np.ndarray, among: np.ndarray, share: float) -> np.ndarray:
     """Those of some blocks that hold the least detail."""
-    count = min(max(int(share * len(among)), _FEWEST), len(among))
+    (count,) = _numbers((share,), _FEWEST_IN_BIN, len(among))
     return among[np.argpartition(detail[among], count - 1)[:count]]

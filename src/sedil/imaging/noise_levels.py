@@ -153,6 +153,13 @@ def in_pixels(sigma: float | np.ndarray, units: Units, channel_axis: int | None)
     return NoiseLevels.of_map(sigma * scale, channel_axis)
 
 
+def is_alike(sigma: float | np.ndarray | None, channel_axis: int) -> bool:
+    """Whether checked standard deviations are the same in all channels, or not given."""
+    if sigma is None or isinstance(sigma, float):
+        return True
+    return bool(np.all(sigma == sigma.take([0], axis=channel_axis)))
+
+
 def mean_of_channels(sigma: float | np.ndarray, channel_axis: int | None) -> float | np.ndarray:
     """By mean square; all channels have it then."""
     if isinstance(sigma, float) or channel_axis is None:

@@ -162,6 +162,27 @@ def without_channels(shape: Sequence[int], channel_axis: int | None) -> tuple[in
     return tuple(lengths)
 
 
+def one_channel(image: AnyArray, channel_axis: int) -> AnyArray:
+    """The first."""
+    channel: AnyArray = array_namespace(image).moveaxis(detached(image), channel_axis, 0)[0, ...]
+    return channel
+
+
+def in_all_channels(channel: AnyArray, n_channels: int, channel_axis: int) -> AnyArray:
+    """An image of so many that are all this one."""
+    image: AnyArray = array_namespace(channel).stack([channel] * n_channels, axis=channel_axis)
+    return image
+
+
+def is_grey(image: Array, channel_axis: int | None) -> bool:
+    """Whether an image has several channels that are all the same."""
+    if channel_axis is None or image.shape[channel_axis] == 1:
+        return False
+    xp = array_namespace(image)
+    channels = xp.moveaxis(detached(image), channel_axis, 0)
+    return bool(xp.all(channels[1:, ...] == channels[:1, ...]))
+
+
 # Luminance and two chrominances as an orthonormal basis, so that white noise keeps its level in each.
 _OPPONENT = np.array([[1, 1, 1], [1, 0, -1], [1, -2, 1]]) / np.sqrt([[3], [2], [6]])
 
