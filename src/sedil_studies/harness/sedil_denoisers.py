@@ -56,13 +56,17 @@ def groups_in_words(
     sides = [side for k, side in enumerate(shape) if channel_axis is None or k != channel_axis % len(shape)]
     plan = GroupDenoising.plan([np.zeros(sides)] * n_channels, _SIGMA, None, None, time_axis, is_weak=False)
     guide = _of_patches(plan.guide.factors) if isinstance(plan.guide, Cleaning) else "their own"
-    words = f"{settings_in_words(plan.settings)}, {plan.settings.n_passes} passes"
+    words = f"{settings_in_words(plan.settings)}, {_passes_in_words(plan.settings)}"
     if plan.luminance is not None:
         alone = plan.luminance.settings
-        words += f"; luminance also {settings_in_words(alone)}, {alone.n_passes} passes"
+        words += f"; luminance also {settings_in_words(alone)}, {_passes_in_words(alone)}"
     if plan.contrast is not None:
         words += f"; contrast of {format_shape(plan.contrast)}, error {ERROR:g}, caution {CAUTION:g}"
     return f"sedil.denoise: {words}; guide {guide}, but the noisy image where noise is weak"
+
+
+def _passes_in_words(settings: GroupSettings) -> str:
+    return f"{settings.n_passes} passes, noise left {settings.noise_left:g}"
 
 
 def filling_in_words(n_axes: int, time_axis: int | None = None) -> str:
