@@ -169,6 +169,29 @@ def test_penalties_above_all_patches_code_nothing(penalty):
     assert not sedil.sparse_code(DICTIONARY, PATCHES, 10.0, weights=np.full((6, 6), 3e38)).any()
 
 
+@pytest.mark.parametrize("solver", ["descent", "fista", "admm"])
+def test_small_weights_of_a_penalty_far_above_the_patches_are_not_lost(solver):
+    weights = np.full((6, 6), 1e-19)  # with which the penalty is still a million times the patches
+    codes = sedil.sparse_code(DICTIONARY, 1e-25 * PATCHES, 1.0, weights=weights, solver=solver)
+    assert not codes.any()
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-25, 1.0, 1e25, 1e250])
+@pytest.mark.parametrize("weight", [1e-38, 1e-19, 1e30])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_penalty_and_weights_are_one_product(scale, weight, dtype):
+    weights = np.full((6, 6), weight)
+    codes = sedil.sparse_code(DICTIONARY, scale * PATCHES, 0.3 * scale / weight, weights=weights, dtype=dtype)
+    assert_allclose(codes / scale, sedil.sparse_code(DICTIONARY, PATCHES, 0.3, dtype=dtype), atol=1e-3)
+
+
+def test_weights_beyond_float32_are_no_mistake():
+    codes = sedil.sparse_code(DICTIONARY, PATCHES, 0.3e60, weights=np.full((6, 6), 1e-60))
+    assert_allclose(codes, sedil.sparse_code(DICTIONARY, PATCHES, 0.3), atol=1e-5)
+    with pytest.raises(ValueError, match=r"penalty 1e-300 is nothing beside patches"):
+        sedil.sparse_code(DICTIONARY, 1e300 * PATCHES, 1e-300, weights=np.ones((6, 6)))
+
+
 def test_errors_and_gaps_above_all_patches_code_nothing():
     assert not sedil.sparse_code(DICTIONARY, 1e-300 * PATCHES, method="pursuit", max_error=10.0).any()
     assert np.isfinite(sedil.sparse_code(DICTIONARY, PATCHES, 0.3, tolerance=1e39)).all()

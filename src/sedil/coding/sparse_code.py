@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ldexp, prod
+from math import frexp, ldexp, prod
 from typing import Any, get_args
 from warnings import warn
 
@@ -30,6 +30,7 @@ METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _FAR = 100.0  # times the cost of the zero code
 _LARGEST = 2.0**60  # penalty, error or gap that is computed with: beyond it nothing is coded at all
+_FURTHEST_POWER = 2000  # of two: whatever it is applied to in float64 ends beyond all that is computed with
 # Penalties whose squares are still numbers: patches that these let through have a length.
 _SMALLEST = {"float32": 2.0**-60, "float64": 2.0**-500}
 REFIT_ITERATIONS = 30  # far more than the small supports need
@@ -206,15 +207,14 @@ def _checked_thresholds(
     """What each coefficient costs, in the units that are computed in."""
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
-    scaled = _scaled(checks.require_positive(penalty, "penalty"), exponent)
-    weights = _checked_weights(dictionary, weights)
+    penalty = checks.require_positive(penalty, "penalty")
+    thresholds: float | Array
     if weights is None:
-        least, thresholds = scaled, scaled
+        least = thresholds = _scaled(penalty, exponent)
     else:
-        xp = namespace(weights)
-        with np.errstate(over="ignore"):
-            thresholds = xp.clip(scaled * weights, max=_LARGEST)
-        least = float(xp.min(thresholds))
+        weights = _checked_weights(dictionary, weights)
+        thresholds = dictionary.own_array(_scaled_weights(weights, penalty, exponent), "weights")
+        least = float(namespace(thresholds).min(thresholds))
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(
             f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code "
@@ -238,6 +238,19 @@ def _scaled(value: float, exponent: int) -> float:
         return min(ldexp(value, exponent), _LARGEST)
     except OverflowError:
         return _LARGEST
+
+
+def _scaled_weights(weights: AnyArray, penalty: float, exponent: int) -> AnyArray:
+    """A penalty times weights in the units that are computed in, cut as in `_scaled`.
+
+    Cut at the end alone: a penalty that is large in these units may have weights as small.
+    """
+    fraction, own_exponent = frexp(penalty)
+    # Further off, all products are cut or refused; and two raised to it would be no number.
+    power = min(max(exponent + own_exponent, -_FURTHEST_POWER), _FURTHEST_POWER)
+    with np.errstate(over="ignore", under="ignore"):
+        products = times_power_of_two(weights, power) * fraction
+    return namespace(products).clip(products, max=_LARGEST)
 
 
 def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: AnyArray) -> AnyArray:
@@ -317,10 +330,9 @@ def _checked_pursuit(
     return PursuitCoding(_scaled(max_error, exponent), min(limit, n_entries, prod(dictionary.n_atoms)))
 
 
-def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | None:
-    if weights is None:
-        return None
-    weights = dictionary.own_array(weights, "weights")
+def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array:
+    """Weights in their own precision: what is small or large in it may be neither times the penalty."""
+    weights = checks.as_real_array(weights, "weights")
     xp = namespace(weights)
     if tuple(weights.shape) != dictionary.n_atoms:
         raise ValueError(f"weights must be of shape {dictionary.n_atoms}, got {tuple(weights.shape)}.")
