@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import sedil
 from random_things import training_patches
@@ -190,6 +191,23 @@ def test_weights_beyond_float32_are_no_mistake():
     assert_allclose(codes, sedil.sparse_code(DICTIONARY, PATCHES, 0.3), atol=1e-5)
     with pytest.raises(ValueError, match=r"penalty 1e-300 is nothing beside patches"):
         sedil.sparse_code(DICTIONARY, 1e300 * PATCHES, 1e-300, weights=np.ones((6, 6)))
+
+
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("how", [{"solver": "fista"}, {"solver": "admm"}, {"sparse": True}, {"mask": True}])
+def test_a_gap_that_float32_does_not_see_is_told(engine, how):
+    dictionary = sedil.SeparableDictionary([np.eye(2)])
+    patches, weights = np.array([[1 / 3, 1.0], [0.0, 0.0]]), np.array([1e-9, 0.5])
+    if "mask" in how:
+        how = {"mask": np.zeros((2, 2), bool)}
+    with pytest.warns(ConvergenceWarning, match=r"1 of 2 patches have a duality gap above .* float64 for"):
+        sedil.sparse_code(dictionary, patches, 1.0, weights=weights, engine=engine, **how)
+    sedil.sparse_code(dictionary, patches, 1.0, weights=weights, dtype="float64", **how)
+
+
+def test_codes_with_few_digits_are_told():
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        sedil.sparse_code(DICTIONARY, (1e-44 * PATCHES).astype(np.float32), 1e-46)
 
 
 def test_errors_and_gaps_above_all_patches_code_nothing():
