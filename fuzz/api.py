@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from random import Random
 
-from fuzz.calls import Call, Recipe, Stock, make_call, make_recipes
+from fuzz.calls import Call, Recipe, make_call
 from fuzz.judge import Judge, describe
+from fuzz.recipes import make_recipes
 from fuzz.runner import Outcome
+from fuzz.stock import Stock
 
 
 class ApiCampaign:
