@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from random import Random
 
 from fuzz.calls import Call, Recipe, make_call
@@ -26,6 +27,9 @@ class ApiCampaign:
         self._stock = Stock()
         self._recipes = make_recipes(self._stock)
         self._judge = Judge()
+        # What is here stays: the judge collects garbage now and then, and need not look through all this.
+        gc.collect()
+        gc.freeze()
 
     def attack(self, seed: int, case: int) -> Outcome:
         """Make a call and judge it."""

@@ -43,6 +43,7 @@ class Recipe:
     optional: dict[str, Maker]
     check: Check
     weight: float = 1.0
+    is_matched: bool = False  # whether the good arguments go together as they are made
 
 
 def one_of(*values: Any) -> Maker:
@@ -50,18 +51,54 @@ def one_of(*values: Any) -> Maker:
     return lambda random: random.choice(values)
 
 
-def array_of(*shapes: tuple[int, ...]) -> Maker:
-    """An array of one of these shapes, nearly always."""
-    return lambda random: any_array(random, random.choice(shapes) if random.random() < 0.97 else None)
+def array_of(*shapes: tuple[int, ...], plain: float = 0.25) -> Maker:
+    """An array of one of these shapes, nearly always; some are plain, to get further than the checks."""
+
+    def make(random: Random) -> Any:
+        shape = random.choice(shapes) if random.random() < 0.97 else None
+        return any_array(random, shape, is_plain=random.random() < plain)
+
+    return make
+
+
+@dataclass
+class Later:
+    """An argument that follows from the others, which are put together first."""
+
+    make: Callable[[Mapping[str, Any]], Any]
 
 
 def mask_for(name: str, chance: float = 0.3) -> Maker:
-    """Set when the arguments are put together: a mask of the shape of that argument."""
+    """A mask of the shape of that argument."""
 
     def make(random: Random) -> Any:
-        return ("mask", name, chance, random.getrandbits(32))
+        rng = np.random.Generator(np.random.PCG64(random.getrandbits(32)))
+        return Later(lambda arguments: rng.random(_shape_of(arguments, name)) < chance)
 
     return make
+
+
+def map_for(name: str) -> Maker:
+    """Levels for each entry of that argument, or for all of one row or channel; some of them zero."""
+
+    def make(random: Random) -> Any:
+        rng = np.random.Generator(np.random.PCG64(random.getrandbits(32)))
+        scale, axes = random.choice((0.1, 1.0, 20.0, 1e-30, 1e30)), random.choice((None, 1, 1, 2, -1))
+        zeros = random.choice((0.0, 0.0, 0.2, 1.0))
+
+        def levels(arguments: Mapping[str, Any]) -> np.ndarray:
+            shape = _shape_of(arguments, name)
+            shape = shape if axes is None else shape[-1:] if axes == -1 else shape[:axes]
+            return scale * rng.uniform(0.5, 2, shape) * (rng.random(shape) >= zeros)
+
+        return Later(levels)
+
+    return make
+
+
+def _shape_of(arguments: Mapping[str, Any], name: str) -> tuple[int, ...]:
+    shape = getattr(arguments.get(name), "shape", None)
+    return shape if isinstance(shape, tuple) else (4, 4)
 
 
 def make_call(recipes: Mapping[str, Recipe], stock: Stock, random: Random) -> Call:
@@ -75,9 +112,9 @@ def make_call(recipes: Mapping[str, Recipe], stock: Stock, random: Random) -> Ca
         if random.random() < 0.25:
             arguments[key] = make(random)
     for key, value in arguments.items():
-        if isinstance(value, tuple) and len(value) == 4 and value[0] == "mask":
-            arguments[key] = _mask(value, arguments)
-    if random.random() < 0.9:
+        if isinstance(value, Later):
+            arguments[key] = value.make(arguments)
+    if not recipe.is_matched and random.random() < 0.9:
         _suit(arguments, stock, random)
     known = [*recipe.required, *recipe.optional]
     for _ in range(random.choice((0, 0, 0, 1, 1, 1, 1, 2))):
@@ -112,9 +149,3 @@ def _suit(arguments: dict[str, Any], stock: Stock, random: Random) -> None:
     if arguments.get("method") == "pursuit" and "penalty" in arguments:
         arguments["max_error"] = random.choice((0, 0.5, 10.0))
         arguments.pop("mask", None)
-
-
-def _mask(wish: tuple[Any, ...], arguments: Mapping[str, Any]) -> Any:
-    _, name, chance, seed = wish
-    shape = getattr(arguments.get(name), "shape", (4, 4))
-    return np.random.Generator(np.random.PCG64(seed)).random(shape) < chance

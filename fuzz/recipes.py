@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fuzz import results
-from fuzz.calls import Maker, Recipe, array_of, mask_for, one_of
+from fuzz import results, units
+from fuzz.calls import Maker, Recipe, array_of, map_for, mask_for, one_of
 from fuzz.stock import Stock
 from fuzz.values import any_array
 
@@ -20,7 +20,7 @@ _DTYPE, _ENGINE = one_of("float32", "float64", None), one_of("fused", "portable"
 _THREADS, _PROGRESS = one_of(1, 1, 2, None), one_of(False, lambda progress: None)
 _METHOD = one_of("l1", "refit", "pursuit")
 _WEIGHTS = {
-    "initial": one_of("random", "odct", "data"),
+    "initial": one_of("random", "odct", "data"),  # or a dictionary, see `make_recipes`
     "preset": one_of("data", "paper"),
     "sparsity_scale": _POSITIVE,
     "sparsity_weight": _POSITIVE,
@@ -67,7 +67,8 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "progress": _PROGRESS,
     }
     denoising = one_of("groups", "quick", "quick", "l1", "pursuit", None)
-    learning = _WEIGHTS | {"random_state": _SEED}
+    starts = ("random", "odct", "data", *stock.by_axes[2][:2], stock.by_axes[1][0])
+    learning = _WEIGHTS | {"random_state": _SEED, "initial": one_of(*starts)}
     return {
         "denoise": Recipe(
             lambda random: sedil.denoise,
@@ -86,7 +87,7 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
                 "method": denoising,
                 "stride": one_of(2, 3, 4),
                 "time_axis": one_of(0, -1, None),
-                "noise": one_of(None, "auto", "white"),
+                "noise": one_of(None, "auto", "white", "correlated", "poisson-gaussian"),
             },
             results.is_image,
             0.3,
@@ -94,12 +95,24 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "denoise, of a map": Recipe(
             lambda random: sedil.denoise,
             {
-                "image": array_of((8, 9), (9, 8, 3)),
-                "sigma": array_of((8, 9), (9,), (3,), (1, 1), (9, 8)),
+                "image": array_of((8, 9), (9, 8, 3), (9, 9), (6, 6, 6), plain=0.5),
+                "sigma": lambda random: random.choice(
+                    (map_for("image"), map_for("image"), array_of((8, 9), (9,), (3,), (1, 1), (9, 8)))
+                )(random),
             },
-            imaging | {"method": denoising},
+            imaging | {"method": denoising, "time_axis": one_of(0, None), "stride": _COUNT},
             results.is_image,
-            0.3,
+            0.5,
+        ),
+        "denoise, as measured": Recipe(
+            lambda random: sedil.denoise,
+            {
+                "image": array_of((8, 9), (12, 12), (12, 12, 3), plain=0.5),
+                "noise": lambda random: stock.estimate(random),
+            },
+            imaging | {"method": denoising, "dictionary": _suiting(stock, "image"), "sigma": _POSITIVE},
+            results.is_image,
+            0.4,
         ),
         "denoise, of photons": Recipe(
             lambda random: sedil.denoise,
@@ -116,17 +129,47 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         ),
         "inpaint": Recipe(
             lambda random: sedil.inpaint,
-            {"image": array_of(*_IMAGES), "mask": mask_for("image"), "dictionary": _suiting(stock, "image")},
+            {
+                "image": array_of(*_IMAGES),
+                "mask": lambda random: None if random.random() < 0.1 else mask_for("image")(random),
+                "dictionary": _suiting(stock, "image"),
+                "passes": one_of(1, 1, 2, np.int64(3)),  # by default many, all alike
+            },
             imaging
             | {
-                "passes": _COUNT,
-                "method": one_of("groups", "quick", "quick", "whole", None),
+                "method": one_of("groups", "quick", "quick", None),
                 "time_axis": one_of(None, None, 0),
-                "sigma": one_of(0, 1.0),
+                "sigma": lambda random: random.choice((one_of(0, 1.0), map_for("image")))(random),
                 "stride": _FEW,
             },
             results.is_image,
             4,
+        ),
+        "inpaint, defaults": Recipe(
+            lambda random: sedil.inpaint,
+            {"image": array_of((8, 9), (9, 8, 3), (12,)), "mask": mask_for("image")},
+            imaging
+            | {"method": one_of("quick", "whole", None), "dictionary": _suiting(stock, "image")}
+            | {"sigma": one_of(0, 1.0)},
+            results.is_image,
+            0.1,
+        ),
+        "sparse_code, in any units": Recipe(
+            lambda random: sedil.sparse_code,
+            {"dictionary": one_of(*stock.by_axes[2][:1]), **units.patches_and_penalty((3, 4, 4), (6, 6))},
+            common
+            | units.weights_and_start((3, 4, 4), (6, 6))
+            | {
+                "method": one_of("l1", "l1", "refit"),
+                "solver": one_of("descent", "fista", "admm", None),
+                "mask": mask_for("patches"),
+                "tolerance": one_of(1e-2, 1e-4, 1e-6),
+                "max_iterations": one_of(1, 30, 1000),
+                "sparse": one_of(True, False),
+            },
+            results.are_codes,
+            1.5,
+            is_matched=True,
         ),
         "sparse_code": Recipe(
             lambda random: sedil.sparse_code,
@@ -161,8 +204,12 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         ),
         "match_patches": Recipe(
             lambda random: sedil.match_patches,
-            {"image": array_of(*_IMAGES), "patch_shape": one_of(1, 2, 3), "n_matches": one_of(1, 2, 3)},
-            imaging | {"window": one_of(2, 3, 5), "stride": _COUNT},
+            {
+                "image": array_of(*_IMAGES),
+                "patch_shape": one_of(1, 2, 3, (2, 3)),
+                "n_matches": one_of(1, 2, 3, 8),
+            },
+            imaging | {"window": one_of(2, 3, 5, (3, 5)), "stride": one_of(1, 2, 3, (1, 2))},
             results.are_matches,
             2,
         ),
@@ -194,8 +241,13 @@ def make_recipes(stock: Stock) -> dict[str, Recipe]:
         "stream_patches": Recipe(
             lambda random: sedil.stream_patches,
             {
-                "images": one_of(stock.pictures, str(stock.pictures), [stock.pictures / "0.png"]),
-                "patch_shape": one_of((4, 4), (3, 2)),
+                "images": lambda random: random.choice(
+                    (
+                        one_of(stock.pictures, str(stock.pictures), [stock.pictures / "0.png"]),
+                        array_of((9, 8), (6, 7, 8), plain=0.5),
+                    )
+                )(random),
+                "patch_shape": one_of((4, 4), (3, 2), 3),
                 "n_patches": one_of(1, 5, 20),
             },
             {
@@ -410,6 +462,13 @@ def _rest(stock: Stock) -> dict[str, Recipe]:
             results.is_dictionary,
             0.5,
         ),
+        "SeparableDictionary.load": Recipe(
+            lambda random: sedil.SeparableDictionary.load,
+            {"path": one_of(stock.file, str(stock.file))},
+            {},
+            results.is_dictionary,
+            0.3,
+        ),
         "shipped_dictionary": Recipe(
             lambda random: sedil.shipped_dictionary,
             {"name": one_of("separable-8x8")},
@@ -437,9 +496,7 @@ def _rest(stock: Stock) -> dict[str, Recipe]:
         "plot_noise": Recipe(
             lambda random: sedil.plot_noise,
             {
-                "noise": lambda random: sedil.measure_noise(
-                    np.random.default_rng(random.randrange(9)).standard_normal((16, 12))
-                ),
+                "noise": lambda random: stock.estimate(random),
                 "ax": stock.axes,
             },
             {},

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.values import junk
+
 
 class Stock:
     """Things that calls are made with, made once: dictionaries, results, files, axes."""
@@ -78,6 +80,17 @@ class Stock:
     def dictionary(self, random: Random) -> Any:
         """A dictionary, as an object or a file."""
         return self.file if random.random() < 0.02 else random.choice(self.dictionaries)
+
+    def estimate(self, random: Random) -> Any:
+        """What `measure_noise` says of an image, now and then with one part replaced."""
+        rng = np.random.default_rng(random.randrange(9))
+        shape, axis = random.choice((((16, 12), None), ((16, 12, 3), -1)))
+        image = rng.poisson(rng.uniform(5, 90, (shape[0], 1, 1)[: len(shape)]) * np.ones(shape)).astype(float)
+        kind = random.choice((None, "white", "correlated", "poisson-gaussian"))
+        found = self.sedil.measure_noise(image * random.choice((1.0, 1e-3, 1e30)), axis, kind)
+        if random.random() < 0.7:
+            return found
+        return found._replace(**{random.choice(found._fields): junk(random)})
 
     def axes(self, random: Random) -> Any:
         """Axes to draw into: new ones take long."""
