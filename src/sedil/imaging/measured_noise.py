@@ -51,7 +51,7 @@ _ROUNDS, _OUTLYING = 30, 0.1  # of the line through variances; by how much a fla
 _RISE, _FARTHEST, _CLOSER, _IN_ORDER, _FEWEST_BINS = 1.6, 0.13, 2.0, 0.7, 4
 _LUMINANCE_OF_JPEG = np.array([0.299, 0.587, 0.114])
 _DARKEST = 0.01  # share of the pixels that may lie below the brightness without light
-_ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
+ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
 
 
 class NoiseEstimate(NamedTuple):
@@ -126,8 +126,8 @@ def measure_noise(
     ('white', 10)
     """
     if kind is not None:
-        checks.require_choice(kind, "kind", _ALL_KINDS)
-    found = _measure(image, channel_axis, _ALL_KINDS if kind is None else (kind,))
+        checks.require_choice(kind, "kind", ALL_KINDS)
+    found = _measure(image, channel_axis, ALL_KINDS if kind is None else (kind,))
     if found is None:
         channels, _ = _channels(image, channel_axis)
         _require_unclipped(channels[~_even(channels)])
@@ -137,7 +137,7 @@ def measure_noise(
 
 def looks_correlated(image: Array, channel_axis: int | None = None) -> bool:
     """Whether `measure_noise` would take the noise for one that was smoothed."""
-    found = _measure(image, channel_axis, _ALL_KINDS)
+    found = _measure(image, channel_axis, ALL_KINDS)
     return found is not None and found.kind == "correlated"
 
 
