@@ -293,3 +293,13 @@ def test_an_image_with_nothing_to_be_done_to_it_may_have_any_numbers(sigma):
 def test_a_lazy_sigma_must_be_a_number():
     with pytest.raises(TypeError, match="sigma must be a real number, got a Dask array of dtype object"):
         sedil.denoise(da.from_array(PICTURE), da.from_array(np.array(None)))
+
+
+@pytest.mark.parametrize("kind", [np.matrix, np.memmap])
+def test_blocks_of_other_classes_are_taken_for_plain_ones(kind):
+    image = (PICTURE[:40, :32] * 1e16).astype(np.int64).view(kind)
+    lazy = da.from_array(image, chunks=20, asarray=False)
+    found = sedil.estimate_noise(lazy).compute(scheduler="synchronous")
+    np.testing.assert_allclose(found, sedil.estimate_noise(np.asarray(image)))
+    clean = sedil.denoise(lazy, 20e16, method="quick").compute(scheduler="synchronous")
+    np.testing.assert_array_equal(clean, sedil.denoise(np.asarray(image), 20e16, method="quick"))
