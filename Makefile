@@ -25,11 +25,13 @@ docs: $(VENV)/.installed-docs
 # Attack it for as long as you like: make fuzz CASES=1000000 FILES=100000 SEED=1
 CASES ?= 100000
 FILES ?= 20000
+DASK ?= 5000
 KILLS ?= 500
 BOUNDS ?= 3000
 SEED ?= 0
 fuzz: $(VENV)/.installed-test
 	$(BIN)/python -m fuzz api --cases $(CASES) --seed $(SEED)
+	$(BIN)/python -m fuzz dask --cases $(DASK) --seed $(SEED)
 	$(BIN)/python -m fuzz files --cases $(FILES) --seed $(SEED)
 	$(BIN)/python -m fuzz kills --cases $(KILLS) --seed $(SEED)
 	$(BIN)/python -m fuzz bounds --cases $(BOUNDS) --seed $(SEED)

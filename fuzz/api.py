@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from random import Random
 
-from fuzz.calls import Call, Recipe, Stock, make_call, make_recipes
+from fuzz.calls import Call, Recipe, make_call
 from fuzz.judge import Judge, describe
+from fuzz.recipes import make_recipes
 from fuzz.runner import Outcome
+from fuzz.stock import Stock
 
 
 class ApiCampaign:
@@ -22,8 +25,15 @@ class ApiCampaign:
     def prepare(self) -> None:
         """Make what calls are made with."""
         self._stock = Stock()
-        self._recipes = make_recipes(self._stock)
+        self._recipes = self.recipes(self._stock)
         self._judge = Judge()
+        # What is here stays: the judge collects garbage now and then, and need not look through all this.
+        gc.collect()
+        gc.freeze()
+
+    def recipes(self, stock: Stock) -> dict[str, Recipe]:
+        """How functions are called."""
+        return make_recipes(stock)
 
     def attack(self, seed: int, case: int) -> Outcome:
         """Make a call and judge it."""

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 # Where each campaign is: a module of this package with a `CAMPAIGN`.
-CAMPAIGNS = {name: f"fuzz.{name}" for name in ("api", "bounds", "indices", "files", "kills")}
+CAMPAIGNS = {name: f"fuzz.{name}" for name in ("api", "bounds", "dask", "indices", "files", "kills")}
 
 _SECONDS_TO_START = 120.0  # imports, and kernels that are compiled
 _SECONDS_BETWEEN_REPORTS = 0.5

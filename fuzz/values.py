@@ -129,11 +129,15 @@ def any_shape(random: Random) -> tuple[int, ...]:
     )
 
 
-def any_array(random: Random, shape: tuple[int, ...] | None = None, ordinary: float = 0.7) -> Any:
+_ORDINARY = 0.7  # share of arrays that are not unusual in all
+
+
+def any_array(random: Random, shape: tuple[int, ...] | None = None, *, is_plain: bool = False) -> Any:
     """An array of a shape, or of any, unusual in nothing, or in its type, values, layout or class."""
     shape = any_shape(random) if shape is None else shape
-    kinds = set(random.sample(("type", "values", "layout", "class"), random.choice((0, 1, 1, 1, 2, 4))))
-    if random.random() < ordinary:
+    n_unusual = 0 if is_plain else random.choice((0, 1, 1, 1, 2, 4))
+    kinds = set(random.sample(("type", "values", "layout", "class"), n_unusual))
+    if random.random() < _ORDINARY:
         kinds -= {"type"} if random.random() < 0.5 else {"class"}
     dtype = np.dtype(random.choice(ALL_TYPES if "type" in kinds else ORDINARY_TYPES))
     array = _filled(random, shape, dtype, "values" in kinds)

@@ -193,3 +193,9 @@ def test_the_estimator_leaves_the_random_numbers_of_all_alone():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     estimate(PATCHES)
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+@pytest.mark.parametrize("path", [-0.0, 1j, b"abc", "x" * 5000])
+def test_a_dictionary_is_loaded_from_a_path(path):
+    with pytest.raises((TypeError, ValueError), match="path"):
+        sedil.SeparableDictionary.load(path)

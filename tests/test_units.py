@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import ConvergenceWarning
 
 import sedil
 from random_things import training_patches
@@ -167,6 +168,46 @@ def test_penalties_that_are_nothing_beside_the_patches_are_refused():
 def test_penalties_above_all_patches_code_nothing(penalty):
     assert not sedil.sparse_code(DICTIONARY, PATCHES, penalty).any()
     assert not sedil.sparse_code(DICTIONARY, PATCHES, 10.0, weights=np.full((6, 6), 3e38)).any()
+
+
+@pytest.mark.parametrize("solver", ["descent", "fista", "admm"])
+def test_small_weights_of_a_penalty_far_above_the_patches_are_not_lost(solver):
+    weights = np.full((6, 6), 1e-19)  # with which the penalty is still a million times the patches
+    codes = sedil.sparse_code(DICTIONARY, 1e-25 * PATCHES, 1.0, weights=weights, solver=solver)
+    assert not codes.any()
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1e-25, 1.0, 1e25, 1e250])
+@pytest.mark.parametrize("weight", [1e-38, 1e-19, 1e30])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_penalty_and_weights_are_one_product(scale, weight, dtype):
+    weights = np.full((6, 6), weight)
+    codes = sedil.sparse_code(DICTIONARY, scale * PATCHES, 0.3 * scale / weight, weights=weights, dtype=dtype)
+    assert_allclose(codes / scale, sedil.sparse_code(DICTIONARY, PATCHES, 0.3, dtype=dtype), atol=1e-3)
+
+
+def test_weights_beyond_float32_are_no_mistake():
+    codes = sedil.sparse_code(DICTIONARY, PATCHES, 0.3e60, weights=np.full((6, 6), 1e-60))
+    assert_allclose(codes, sedil.sparse_code(DICTIONARY, PATCHES, 0.3), atol=1e-5)
+    with pytest.raises(ValueError, match=r"penalty 1e-300 is nothing beside patches"):
+        sedil.sparse_code(DICTIONARY, 1e300 * PATCHES, 1e-300, weights=np.ones((6, 6)))
+
+
+@pytest.mark.parametrize("engine", ["fused", "portable"])
+@pytest.mark.parametrize("how", [{"solver": "fista"}, {"solver": "admm"}, {"sparse": True}, {"mask": True}])
+def test_a_gap_that_float32_does_not_see_is_told(engine, how):
+    dictionary = sedil.SeparableDictionary([np.eye(2)])
+    patches, weights = np.array([[1 / 3, 1.0], [0.0, 0.0]]), np.array([1e-9, 0.5])
+    if "mask" in how:
+        how = {"mask": np.zeros((2, 2), bool)}
+    with pytest.warns(ConvergenceWarning, match=r"1 of 2 patches have a duality gap above .* float64 for"):
+        sedil.sparse_code(dictionary, patches, 1.0, weights=weights, engine=engine, **how)
+    sedil.sparse_code(dictionary, patches, 1.0, weights=weights, dtype="float64", **how)
+
+
+def test_codes_with_few_digits_are_told():
+    with pytest.warns(ConvergenceWarning, match="duality gap"):
+        sedil.sparse_code(DICTIONARY, (1e-44 * PATCHES).astype(np.float32), 1e-46)
 
 
 def test_errors_and_gaps_above_all_patches_code_nothing():

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, get_args
 
 import numpy as np
 from array_api_compat import device as device_of
-from array_api_compat import is_array_api_obj, is_numpy_array
+from array_api_compat import is_array_api_obj, is_dask_array, is_numpy_array
 
 from sedil.arrays import AnyArray, Array, detached, in_precision, is_same_kind, namespace
 from sedil.choices import Precision
@@ -49,6 +49,8 @@ def as_real_array(values: AnyArray, name: str) -> AnyArray:
 
 def as_plain_array(values: Any, name: str) -> Any:
     """An array of real numbers: one of another library as it is, all else as a plain array of NumPy."""
+    if is_dask_array(values):
+        raise TypeError(f"{name} must be in memory here, got a Dask array: call {name}.compute() first.")
     if is_array_api_obj(values) and not is_numpy_array(values):
         return values
     try:

@@ -210,6 +210,7 @@ class SeparableDictionary:
     @classmethod
     def load(cls, path: str | Path) -> SeparableDictionary:
         """Read a dictionary that `save` wrote."""
+        path = checks.as_path(path, "path")
         arrays, facts = read_archive(path, FILE_KIND, _ARRAYS)
         try:
             factors = _factors_of(arrays, facts)

@@ -14,6 +14,7 @@ from sedil.arrays import to_numpy
 from sedil.checks import patch_lengths, require_choice, short
 from sedil.choices import AtomOrder
 from sedil.dictionary import SeparableDictionary, format_atoms, format_shape
+from sedil.imaging.given_noise import require_estimate
 from sedil.imaging.measured_noise import NoiseEstimate
 from sedil.learning.result import History
 from sedil.pretrained import DictionaryLike, as_dictionary
@@ -161,6 +162,7 @@ def plot_noise(noise: NoiseEstimate, *, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(noise, NoiseEstimate):
         raise TypeError(f"noise must be a NoiseEstimate of sedil.measure_noise, got {short(noise)}.")
+    noise = require_estimate(noise)
     if not len(noise.brightness):
         raise ValueError("noise holds no flat parts by brightness: there is nothing to draw.")
     _require_axes(ax)

@@ -264,3 +264,43 @@ def test_numbers_that_are_not_finite_are_told_when_they_are_read():
 def test_noise_larger_than_the_image_is_told_when_that_is_known():
     with pytest.raises(ValueError, match="sigma 5000 is larger than the values of the image"):
         sedil.denoise(da.from_array(PICTURE, chunks=75), 5000.0).compute()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda patches: sedil.sparse_code(sedil.odct((4, 4), 5), patches, 0.1),
+        lambda patches: sedil.match_patches(patches[0], 2, 2),
+        sedil.normalize_patches,
+        lambda patches: sedil.measure_noise(patches[0]),
+        lambda patches: sedil.odct((4, 4), 5).analyze(patches),
+    ],
+)
+def test_functions_for_arrays_in_memory_refuse_others(use):
+    with pytest.raises(
+        TypeError, match=r"must be in memory here, got a Dask array: call \w+.compute\(\) first"
+    ):
+        use(da.from_array(PICTURE[:4, :32].reshape(8, 4, 4), chunks=2))
+
+
+@pytest.mark.parametrize("sigma", [0.1, 1e-300])
+def test_an_image_with_nothing_to_be_done_to_it_may_have_any_numbers(sigma):
+    image = PICTURE[:12, :12].astype(float)
+    image[3, 4] = 1e300
+    lazy = sedil.denoise(da.from_array(image, chunks=5), sigma, sedil.odct((4, 4), 5))
+    np.testing.assert_array_equal(lazy.compute(scheduler="synchronous"), image)
+
+
+def test_a_lazy_sigma_must_be_a_number():
+    with pytest.raises(TypeError, match="sigma must be a real number, got a Dask array of dtype object"):
+        sedil.denoise(da.from_array(PICTURE), da.from_array(np.array(None)))
+
+
+@pytest.mark.parametrize("kind", [np.matrix, np.memmap])
+def test_blocks_of_other_classes_are_taken_for_plain_ones(kind):
+    image = (PICTURE[:40, :32] * 1e16).astype(np.int64).view(kind)
+    lazy = da.from_array(image, chunks=20, asarray=False)
+    found = sedil.estimate_noise(lazy).compute(scheduler="synchronous")
+    np.testing.assert_allclose(found, sedil.estimate_noise(np.asarray(image)))
+    clean = sedil.denoise(lazy, 20e16, method="quick").compute(scheduler="synchronous")
+    np.testing.assert_array_equal(clean, sedil.denoise(np.asarray(image), 20e16, method="quick"))

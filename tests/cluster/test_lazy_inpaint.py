@@ -80,6 +80,11 @@ BAD = [
     ({"mask": np.zeros(PICTURE.shape)}, TypeError, "mask must be boolean"),
     ({"mask": PICTURE > 0, "sigma": da.ones(PICTURE.shape)}, ValueError, "a map is for an image in memory"),
     ({"mask": PICTURE > 0, "method": "whole"}, ValueError, 'method="whole" is for an image in memory'),
+    (
+        {"mask": PICTURE > 0, "dictionary": sedil.odct(4, 5)},
+        ValueError,
+        "for patches of 1 axes .* image has 2",
+    ),
 ]
 
 

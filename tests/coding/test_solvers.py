@@ -11,7 +11,6 @@ from sklearn.linear_model import orthogonal_mp
 import sedil
 from random_things import SHAPES, random_dictionary, training_patches
 from sedil.coding.sparse_code import _warn_if_unfinished
-from sedil.engines.contract import L1Codes
 
 AXES = list(SHAPES)
 exact_code = partial(sedil.sparse_code, dtype="float64")
@@ -140,7 +139,7 @@ def test_no_patches_have_no_codes(options, dtype):
 def test_a_gap_that_is_not_a_number_is_not_taken_for_solved():
     gaps = np.array([np.nan, 0.0, np.inf])
     with pytest.warns(ConvergenceWarning, match="2 of 3 patches"):
-        _warn_if_unfinished(L1Codes(np.zeros((3, 2)), gaps, 7), 1e-4)
+        _warn_if_unfinished(gaps, 7, 1e-4)
 
 
 def test_pursuit_stops_at_the_first_sufficient_atom(rng):

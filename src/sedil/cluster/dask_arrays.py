@@ -35,8 +35,7 @@ def as_lazy_image(image: Any, channel_axis: int | None, name: str = "image") -> 
     n_axes = image.ndim - (channel_axis is not None)
     if not 1 <= n_axes <= checks.MAX_AXES:
         raise ValueError(f"{name} must have 1 to {checks.MAX_AXES} axes besides colour, got {image.shape}.")
-    _require_plain_blocks(image, name)
-    return without_empty_chunks(image)
+    return without_empty_chunks(_with_plain_blocks(image, name))
 
 
 def shape_and_channels(image: Any, channel_axis: int | None) -> tuple[tuple[int, ...], int]:
@@ -58,12 +57,14 @@ def without_empty_chunks(array: Any) -> Any:
     return array if full == array.chunks else array.rechunk(full)
 
 
-def _require_plain_blocks(array: Any, name: str) -> None:
-    """Blocks must be arrays of NumPy."""
-    if not isinstance(array._meta, np.ndarray) or isinstance(array._meta, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name} has blocks of the kind {type(array._meta).__name__}, not plain arrays of NumPy."
-        )
+def _with_plain_blocks(array: Any, name: str) -> Any:
+    """Blocks must be arrays of NumPy; those of other classes, as `numpy.matrix`, become plain ones."""
+    kind = type(array._meta)
+    if not issubclass(kind, np.ndarray) or issubclass(kind, np.ma.MaskedArray):
+        raise TypeError(f"{name} has blocks of the kind {kind.__name__}, not plain arrays of NumPy.")
+    if kind is np.ndarray:
+        return array
+    return array.map_blocks(np.asarray, dtype=array.dtype, meta=np.empty((0,) * array.ndim, array.dtype))
 
 
 def in_memory(array: Any, name: str, remedy: str) -> Any:

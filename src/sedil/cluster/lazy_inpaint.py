@@ -39,6 +39,7 @@ from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName
 from sedil.imaging.group_inpainting import GroupFilling
 from sedil.imaging.groups import GroupSettings
+from sedil.imaging.image_dictionaries import image_patch_shape
 from sedil.imaging.patch_averages import CleaningOptions, PatchCounter
 from sedil.imaging.patch_inpainting import fill_by_patches, missing_neighbours, passes_for, plan_passes
 from sedil.patch_grid import Part
@@ -65,9 +66,9 @@ class HowToInpaint(NamedTuple):
 
     def halo(self) -> tuple[int, ...]:
         """How much is taken from neighbours along each axis."""
+        patches = [image_patch_shape(each, self.shape) for each in self.dictionaries]
         of_patches = [
-            max((_PATCHES * each.signal_shape[axis] for each in self.dictionaries), default=0)
-            for axis in range(len(self.shape))
+            max((_PATCHES * each[axis] for each in patches), default=0) for axis in range(len(self.shape))
         ]
         if self.settings is None:
             return tuple(of_patches)

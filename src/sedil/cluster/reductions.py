@@ -61,10 +61,12 @@ class Moments(NamedTuple):
         """Of all values, in float64."""
         if not values.size:
             return cls(0, 0.0, 0.0, 0.0)
-        mean = float(np.sum(values, dtype=np.float64)) / values.size
-        distance = values.astype(np.float64) - mean
-        largest = max(float(values.max()), -float(values.min()))
-        return cls(values.size, mean, float(np.sum(distance * distance)), largest)
+        # An image with nothing to be done to it keeps its own numbers, whose squares may be beyond all.
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = float(np.sum(values, dtype=np.float64)) / values.size
+            distance = values.astype(np.float64) - mean
+            squares = float(np.sum(distance * distance))
+        return cls(values.size, mean, squares, max(float(values.max()), -float(values.min())))
 
     @property
     def variance(self) -> float:
@@ -83,7 +85,8 @@ def moments_together(parts: Sequence[Moments]) -> Moments:
     if not n:
         return parts[0]
     mean = sum(part.n * part.mean for part in parts) / n
-    squares = sum(part.squares + part.n * (part.mean - mean) ** 2 for part in parts)
+    # A product may be infinite, where a power would be an error.
+    squares = sum(part.squares + part.n * (part.mean - mean) * (part.mean - mean) for part in parts)
     return Moments(n, mean, squares, max(part.largest for part in parts))
 
 

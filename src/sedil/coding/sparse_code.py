@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ldexp, prod
+from math import frexp, ldexp, prod
 from typing import Any, get_args
 from warnings import warn
 
@@ -21,15 +21,17 @@ from sedil.arrays import (
     times_power_of_two,
 )
 from sedil.choices import CodingMethod, Precision
+from sedil.coding.rounded_codes import is_rounding_much, surer_gaps
 from sedil.dictionary import SeparableDictionary
 from sedil.engines import EngineName, choose_engine
-from sedil.engines.contract import Effort, Engine, L1Codes, L1Problem, PursuitCoding, Solver
+from sedil.engines.contract import Effort, Engine, L1Problem, PursuitCoding, Solver
 from sedil.pretrained import DictionaryLike, as_dictionary
 
 METHODS: tuple[CodingMethod, ...] = get_args(CodingMethod)
 SOLVERS: tuple[Solver, ...] = get_args(Solver)
 _FAR = 100.0  # times the cost of the zero code
 _LARGEST = 2.0**60  # penalty, error or gap that is computed with: beyond it nothing is coded at all
+_FURTHEST_POWER = 2000  # of two: whatever it is applied to in float64 ends beyond all that is computed with
 # Penalties whose squares are still numbers: patches that these let through have a length.
 _SMALLEST = {"float32": 2.0**-60, "float64": 2.0**-500}
 REFIT_ITERATIONS = 30  # far more than the small supports need
@@ -138,15 +140,17 @@ def sparse_code(
         samples = xp.where(mask, xp.zeros_like(samples), samples)
     checks.require_finite(samples, "patches")
     # A power of two of patches and penalties makes the same power of the codes, to the last digit.
-    exponent = exponent_to_work_in(largest_size(samples))
-    samples = times_power_of_two(samples, exponent)
-    samples = checks.in_working_precision(samples, "patches", checks.working_precision(dtype, patches))
+    largest = largest_size(samples)
+    exponent = exponent_to_work_in(largest)
+    exact, own_dictionary = times_power_of_two(samples, exponent), dictionary
+    samples = checks.in_working_precision(exact, "patches", checks.working_precision(dtype, patches))
     dictionary = _in_kind_of(samples, dictionary)
     if sparse and not isinstance(samples, np.ndarray):
         raise TypeError("sparse=True needs NumPy arrays: convert the patches, or leave it out.")
     chosen = choose_engine(engine, samples, dictionary.n_atoms)
     leading = tuple(samples.shape[: samples.ndim - len(dictionary.factors)])
     stack = _stacked(samples, dictionary.patch_shape)
+    wanted = checks.floating_dtype(patches)
     how: dict[str, Any] = {"sparse": sparse, "threads": threads}
     if method == "pursuit":
         coding = _checked_pursuit(dictionary, max_error, max_atoms, mask, exponent)
@@ -163,17 +167,23 @@ def sparse_code(
         )
         by = _choose_solver(solver, chosen, dictionary.n_atoms, mask is not None)
         refits = REFIT_ITERATIONS if method == "refit" else 0
-        result = chosen.solve_l1(problem, effort, by, refits=refits, **how)
-        _warn_if_unfinished(result, effort.tolerance)
-        codes = result.codes
-    wanted = checks.floating_dtype(patches)
+        codes, gaps, n_iterations = chosen.solve_l1(problem, effort, by, refits=refits, **how)
+    codes = _in_own_units(_rounded(codes, wanted), exponent)
+    _require_representable(codes.data if sparse else codes)
+    if method != "pursuit":
+        computed = checks.floating_dtype(samples)
+        if method == "l1" and is_rounding_much(thresholds, largest, exponent, computed, wanted):
+            problem = _exact_problem(problem, own_dictionary, exact)
+            gaps = surer_gaps(problem, codes, exponent, gaps, effort.tolerance)
+        _warn_if_unfinished(gaps, n_iterations, effort.tolerance)
     if sparse:
-        codes = _in_own_units(codes.astype(wanted, copy=False), exponent)
-        _require_representable(codes.data)
         return codes
-    codes = _in_own_units(in_precision(codes, wanted), exponent)
-    _require_representable(codes)
     return namespace(codes).reshape(codes, (*leading, *dictionary.n_atoms))
+
+
+def _rounded(codes: Any, dtype: Precision) -> Any:
+    """Codes, sparse or not, in the type of the result."""
+    return codes.astype(dtype, copy=False) if hasattr(codes, "toarray") else in_precision(codes, dtype)
 
 
 def _in_own_units(codes: Any, exponent: int) -> Any:
@@ -206,15 +216,14 @@ def _checked_thresholds(
     """What each coefficient costs, in the units that are computed in."""
     if penalty is None:
         raise ValueError(f'method="{method}" needs penalty=..., in the units of the patches.')
-    scaled = _scaled(checks.require_positive(penalty, "penalty"), exponent)
-    weights = _checked_weights(dictionary, weights)
+    penalty = checks.require_positive(penalty, "penalty")
+    thresholds: float | Array
     if weights is None:
-        least, thresholds = scaled, scaled
+        least = thresholds = _scaled(penalty, exponent)
     else:
-        xp = namespace(weights)
-        with np.errstate(over="ignore"):
-            thresholds = xp.clip(scaled * weights, max=_LARGEST)
-        least = float(xp.min(thresholds))
+        weights = _checked_weights(dictionary, weights)
+        products = dictionary.own_array(_scaled_weights(weights, penalty, exponent), "weights")
+        least, thresholds = float(namespace(products).min(products)), products
     if least < _SMALLEST[checks.floating_dtype(dictionary.factors[0])]:
         raise ValueError(
             f"penalty {penalty:g} is nothing beside patches as large as these: use a larger one, or code "
@@ -232,12 +241,32 @@ def _problem(
     return L1Problem(dictionary.factors, stack, thresholds, known)
 
 
+def _exact_problem(problem: L1Problem, dictionary: SeparableDictionary, samples: Array) -> L1Problem:
+    """The problem before dictionary and patches were rounded to what is computed in."""
+    if is_same_kind(dictionary.factors[0], samples):
+        problem = problem._replace(factors=dictionary.factors)
+    return problem._replace(patches=_stacked(samples, dictionary.patch_shape))
+
+
 def _scaled(value: float, exponent: int) -> float:
     """A number times a power of two; what is beyond all patches stays there, and within float32."""
     try:
         return min(ldexp(value, exponent), _LARGEST)
     except OverflowError:
         return _LARGEST
+
+
+def _scaled_weights(weights: AnyArray, penalty: float, exponent: int) -> AnyArray:
+    """A penalty times weights in the units that are computed in, cut as in `_scaled`.
+
+    Cut at the end alone: a penalty that is large in these units may have weights as small.
+    """
+    fraction, own_exponent = frexp(penalty)
+    # Further off, all products are cut or refused; and two raised to it would be no number.
+    power = min(max(exponent + own_exponent, -_FURTHEST_POWER), _FURTHEST_POWER)
+    with np.errstate(over="ignore", under="ignore"):
+        products = times_power_of_two(weights, power) * fraction
+    return namespace(products).clip(products, max=_LARGEST)
 
 
 def _not_far_off(dictionary: SeparableDictionary, problem: L1Problem, initial: AnyArray) -> AnyArray:
@@ -282,8 +311,7 @@ def _choose_solver(solver: Solver | None, engine: Engine, n_atoms: Sequence[int]
     )
 
 
-def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
-    gaps, n_iterations = result.relative_gap, result.n_iterations
+def _warn_if_unfinished(gaps: Array, n_iterations: int, tolerance: float) -> None:
     xp = namespace(gaps)
     # "not <=" counts gaps that are not numbers, too.
     n_unfinished = int(xp.sum(xp.astype(~(gaps <= tolerance), xp.int64)))
@@ -294,7 +322,7 @@ def _warn_if_unfinished(result: L1Codes, tolerance: float) -> None:
             f"{n_unfinished} of {len(gaps)} patches have a duality gap above {tolerance:g}, "
             f"the largest {float(xp.max(gaps)):.2g}, after {n_iterations} "
             f"iteration{'s' if n_iterations != 1 else ''}: "
-            "allow more max_iterations, a larger tolerance or a larger penalty.",
+            "allow more max_iterations, a larger tolerance or penalty, or float64 for patches and dtype.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -317,10 +345,9 @@ def _checked_pursuit(
     return PursuitCoding(_scaled(max_error, exponent), min(limit, n_entries, prod(dictionary.n_atoms)))
 
 
-def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array | None:
-    if weights is None:
-        return None
-    weights = dictionary.own_array(weights, "weights")
+def _checked_weights(dictionary: SeparableDictionary, weights: Any) -> Array:
+    """Weights in their own precision: what is small or large in it may be neither times the penalty."""
+    weights = checks.as_real_array(weights, "weights")
     xp = namespace(weights)
     if tuple(weights.shape) != dictionary.n_atoms:
         raise ValueError(f"weights must be of shape {dictionary.n_atoms}, got {tuple(weights.shape)}.")

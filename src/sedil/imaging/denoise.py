@@ -12,6 +12,7 @@ from sedil import checks
 from sedil.arrays import AnyArray, Array, value_range
 from sedil.choices import CodingMethod, DenoisingMethod, NoiseKind, Precision
 from sedil.engines import EngineName, require_engine
+from sedil.imaging.given_noise import require_estimate
 from sedil.imaging.group_denoising import GroupDenoising
 from sedil.imaging.measured_noise import NoiseEstimate, first_channel, measure_noise, usual_noise
 from sedil.imaging.noise_levels import (
@@ -310,12 +311,13 @@ def _measured(
     if noise is None:
         found = usual_noise(image, channel_axis)
     elif isinstance(noise, NoiseEstimate):
-        found = noise
+        found = require_estimate(noise)
+        units.level(max(found.sigma))
     else:
         found = measure_noise(image, channel_axis, None if noise == "auto" else noise)
     _require_channels(found, 1 if channel_axis is None else image.shape[channel_axis])
     if found.kind == "poisson-gaussian":
-        return NoiseLevels(1.0), found_photons(found, units)
+        return NoiseLevels(1.0), found_photons(found, units, is_given=isinstance(noise, NoiseEstimate))
     return estimated_levels(found, pixels, units, channel_axis), None
 
 

@@ -38,8 +38,6 @@ class GroupSettings(NamedTuple):
     n_members : patches of a group
     n_passes : how often the image is cleaned
     shrinkage : what is taken for noise
-    noise_left : of the noise that is left after a pass, what groups see: neighbours share it, and it averages
-        out less
     """
 
     patch_shape: tuple[int, ...]
@@ -48,7 +46,6 @@ class GroupSettings(NamedTuple):
     n_members: int
     n_passes: int
     shrinkage: Shrinkage = _SHRINKAGE
-    noise_left: float = 0.56
 
 
 # By the number of axes: with more of them patches are shorter, and have about as many entries.
@@ -59,7 +56,7 @@ _USUAL = {
     4: GroupSettings((3, 3, 3, 3), (2, 2, 2, 2), (5, 5, 5, 5), 32, n_passes=4),
 }
 # Patches through three channels have three times as many entries: they are smaller, and more of them needed.
-_COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4, shrinkage=_IN_PICTURES, noise_left=0.58)
+_COLOUR = GroupSettings((5, 5), (4, 4), (39, 39), 96, n_passes=4, shrinkage=_IN_PICTURES)
 # A clip, its frames along the first axis: patches are wide and short, as things move from frame to frame, and
 # sought in many frames, as what stands still is the same in all of them.
 _CLIP = GroupSettings((2, 6, 6), (1, 4, 4), (17, 13, 13), 48, n_passes=8)

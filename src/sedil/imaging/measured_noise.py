@@ -54,7 +54,7 @@ _ROUNDS, _OUTLYING, _LEAST_CHANCE = 30, 0.1, 0.04
 _RISE, _FARTHEST, _CLOSER, _IN_ORDER, _FEWEST_BINS = 1.6, 0.13, 2.0, 0.7, 4
 _LUMINANCE_OF_JPEG = np.array([0.299, 0.587, 0.114])
 _DARKEST = 0.01  # share of the pixels that may lie below the brightness without light
-_ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
+ALL_KINDS: tuple[EstimatedNoise, ...] = get_args(EstimatedNoise)
 _USUAL_KINDS: tuple[EstimatedNoise, ...] = ("white", "poisson-gaussian")
 
 
@@ -129,8 +129,8 @@ def measure_noise(
     ('white', 10)
     """
     if kind is not None:
-        checks.require_choice(kind, "kind", _ALL_KINDS)
-    (found,) = _measure(image, channel_axis, _ALL_KINDS if kind is None else (kind,))
+        checks.require_choice(kind, "kind", ALL_KINDS)
+    (found,) = _measure(image, channel_axis, ALL_KINDS if kind is None else (kind,))
     if found is None:
         channels, _ = _channels(image, channel_axis)
         noisy = channels[~_even(channels)]
@@ -156,7 +156,7 @@ def usual_noise_and_doubt(
     The picture is read once for both; that is not looked for if it is not `doubted`.
     """
     if image.ndim - (channel_axis is not None) == 2:
-        found, *smoothed = _measure(image, channel_axis, _USUAL_KINDS, *[_ALL_KINDS] * doubted)
+        found, *smoothed = _measure(image, channel_axis, _USUAL_KINDS, *[ALL_KINDS] * doubted)
         if found is not None:
             return found, any(each is not None and each.kind == "correlated" for each in smoothed)
     return _by_details(image, channel_axis), False

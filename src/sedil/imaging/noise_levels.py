@@ -22,6 +22,7 @@ from sedil.imaging.pixels import Units, join_channels, split_channels, without_c
 Sigma = float | Sequence[Any] | Array  # a number, one for each channel, or a map
 
 _ALIKE = 1.1  # estimates of channels that differ by less are those of one level
+_BRIGHTEST = 1e300  # between brightnesses up to it, levels are still numbers
 _AROUND = 7  # pixels, over which brightness is the mean
 # Noise of a channel beside that of all of them together: one that is nearly clean would else be all that
 # groups look at.
@@ -92,7 +93,9 @@ def estimated_levels(
         return NoiseLevels.of_map(sigma, 0)
     own = to_numpy(pixels).astype(np.float64)
     around = uniform_filter(own if channel_axis is None else own.mean(axis=channel_axis), _AROUND)
-    brightness = np.ldexp(found.brightness.mean(axis=1) - units.offset, units.exponent)
+    with np.errstate(over="ignore"):  # an estimate that was given may be of a far brighter image
+        brightness = np.ldexp(found.brightness.mean(axis=1) - units.offset, units.exponent)
+    brightness = np.clip(brightness, -_BRIGHTEST, _BRIGHTEST)
     return NoiseLevels.of_map(sigma * np.interp(around, brightness, found.levels), 0)
 
 
@@ -135,6 +138,8 @@ def _fits(lengths: Sequence[int], shape: Sequence[int]) -> bool:
 def as_one_sigma(sigma: Any, *, zero_allowed: bool = False) -> Any:
     """What a caller gives as `sigma` for a Dask array, which has one level of noise."""
     if is_dask_array(sigma) and sigma.shape == ():  # that of `estimate_noise`
+        if sigma.dtype.kind not in "biuf":
+            raise TypeError(f"sigma must be a real number, got a Dask array of dtype {sigma.dtype}.")
         return sigma
     if is_dask_array(sigma) or checks.is_list_or_array(sigma):
         raise ValueError(

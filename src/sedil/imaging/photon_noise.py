@@ -101,8 +101,11 @@ def plan_photon_noise(
     return PhotonNoise(own_gain, own_read, black)
 
 
-def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
-    """What was measured in an image, for its pixels; channels without noise tell nothing."""
+def found_photons(found: NoiseEstimate, units: Units, *, is_given: bool = False) -> PhotonNoise:
+    """What was measured in an image, for its pixels; channels without noise tell nothing.
+
+    What a caller has given may be of another image, and is checked.
+    """
     noisy = np.array(found.sigma) > 0
     gains, read_noises, offsets = (
         np.array(each)[noisy] for each in (found.gain, found.read_noise, found.offset)
@@ -114,7 +117,10 @@ def found_photons(found: NoiseEstimate, units: Units) -> PhotonNoise:
             'with brightness. Give gain, or noise="white".'
         )
     read_noise = sqrt(np.mean(np.square(read_noises)))
-    black = float(np.mean(offsets)) - units.offset
+    offset = float(np.mean(offsets))
+    if is_given:
+        _require_like_image(units, gain, read_noise, offset)
+    black = offset - units.offset
     return PhotonNoise(*(ldexp(each, units.exponent) for each in (gain, read_noise, black)))
 
 

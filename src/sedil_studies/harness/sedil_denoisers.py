@@ -66,7 +66,7 @@ def groups_in_words(
 
 
 def _passes_in_words(settings: GroupSettings) -> str:
-    return f"{settings.n_passes} passes, noise left {settings.noise_left:g}"
+    return f"{settings.n_passes} passes, each with new groups"
 
 
 def filling_in_words(n_axes: int, time_axis: int | None = None) -> str:
