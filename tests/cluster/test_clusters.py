@@ -1,6 +1,8 @@
 """The processes that a run starts for itself."""
 
 import os
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 
@@ -8,7 +10,7 @@ import pytest
 
 pytest.importorskip("distributed", reason="Dask is not installed: clusters were not tested")
 
-from sedil.cluster.clusters import aside, connected
+from sedil.cluster.clusters import aside, connected, connecting
 
 
 def test_workers_keep_their_memory_and_take_one_thread_each(monkeypatch):
@@ -47,6 +49,17 @@ def test_what_keeps_a_context_from_being_entered_is_told_to_who_waits_for_it():
 
 
 def test_a_client_that_came_aside_can_be_used_and_goes():
-    with aside(connected(None, 1)) as client:
+    with connecting(None, 1) as client:
         assert client().submit(lambda: 7).result() == 7
     assert client().status == "closed"
+
+
+def test_all_of_dask_is_loaded_before_two_threads_work_with_it():
+    """One of two threads that load a package at a time may find it half loaded: a run died of that."""
+    code = """
+import sys
+from sedil.cluster import clusters
+clusters.aside = lambda context: sys.exit(not {"dask.array", "distributed"} <= set(sys.modules))
+with clusters.connecting(None, 1): pass
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -26,11 +26,10 @@ _GIVES_BACK = "MALLOC_TRIM_THRESHOLD_"
 @contextmanager
 def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
     """A client of the scheduler at that address; without one, of as many processes as there are cores."""
-    try:
-        import dask
-        from distributed import Client, LocalCluster
-    except ImportError:
-        raise MissingPackageError(NOT_INSTALLED) from None
+    _load()
+    import dask
+    from distributed import Client, LocalCluster
+
     if scheduler is not None:
         try:
             client = Client(scheduler, timeout=_SECONDS_TO_ANSWER)
@@ -44,6 +43,22 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
         return
     settings = dask.config.set(_SETTINGS | _environment(dask.config))
     with settings, _own_workers(LocalCluster, threads) as local, Client(local) as client:
+        yield client
+
+
+def _load() -> None:
+    try:
+        import dask.array  # noqa: F401
+        import distributed  # noqa: F401
+    except ImportError:
+        raise MissingPackageError(NOT_INSTALLED) from None
+
+
+@contextmanager
+def connecting(scheduler: str | None, threads: int | None) -> Iterator[Callable[[], Any]]:
+    """As `connected`, while other work goes on; gives what waits for the client and returns it."""
+    _load()  # lest two threads load Dask at a time: one of them may find it half loaded
+    with aside(connected(scheduler, threads)) as client:
         yield client
 
 

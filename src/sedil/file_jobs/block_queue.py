@@ -72,9 +72,11 @@ class BlockQueue:
 
     def led(self, client: Any) -> Iterator[Block]:
         """Blocks that the leading process sees to, if it is their turn."""
-        number = next(iter(self._left), None)
-        lead = None if number is None else self._stages[number].lead
-        if number is not None and lead is not None:
+        while self._left:
+            number = next(iter(self._left))
+            lead = self._stages[number].lead
+            if lead is None:
+                return
             yield from ((number, index) for index in lead(self._todo[number], client))
 
     def next(self) -> Block | None:

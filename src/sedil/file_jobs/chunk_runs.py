@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sedil.cluster.block_sizes import sizes_of_blocks
-from sedil.cluster.clusters import aside, connected
+from sedil.cluster.clusters import connecting
 from sedil.cluster.dask_arrays import dask_array
 from sedil.cluster.denoising_steps import HowToDenoise, steps_of
 from sedil.cluster.facts import Noise, channels_first, facts_as_plain, facts_from_plain
@@ -48,7 +48,7 @@ def run_job(
     journal, identity = Journal(job.target), job.identity()
     with _whole_sentences(journal), journal.opened(identity, job.force) as facts:
         # Processes of this machine take a second to start: what must be known is found meanwhile.
-        with aside(connected(scheduler, threads)) as client:
+        with connecting(scheduler, threads) as client:
             if facts is None:
                 here = _Here(thread_count(threads))
                 facts = _found_facts(job, here if scheduler is None else _OnCluster(client()))
