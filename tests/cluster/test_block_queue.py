@@ -15,11 +15,9 @@ da = pytest.importorskip("dask.array", reason=REASON)
 pytest.importorskip("distributed", reason=REASON)
 
 from sedil.cluster.facts import channels_first  # noqa: E402
-from sedil.cluster.kept_blocks import KeptBlocks  # noqa: E402
 from sedil.cluster.lazy_denoise import lazy_facts  # noqa: E402
-from sedil.cluster.parts import layout_of  # noqa: E402
 from sedil.cluster.stored_arrays import open_stored  # noqa: E402
-from sedil.cluster.stored_steps import BlockWork, StoredDenoising, StoredImage  # noqa: E402
+from sedil.cluster.stored_steps import StoredDenoising, StoredImage  # noqa: E402
 from sedil.file_jobs.block_queue import BlockQueue, name_of, run_blocks  # noqa: E402
 from sedil.file_jobs.chunk_stages import Stage  # noqa: E402
 from sedil.imaging.denoise import how_to_denoise  # noqa: E402
@@ -175,9 +173,3 @@ def test_steps_that_overlap_give_the_same_bytes(denoising, slow, n_before):
     assert by_stage != sorted(by_stage) or slow == 1  # whose neighbours all wait for it
     np.testing.assert_array_equal(image.finished([slice(0, side) for side in CLEAN.shape]), expected)
     assert len(list(image.folder.iterdir())) == 1
-
-
-def test_a_step_waits_for_what_it_reads_alone(tmp_path):
-    luminance = KeptBlocks(tmp_path / "luminance", SIZES)
-    work = BlockWork(None, layout_of(SIZES, lambda axis, inside: inside), (), (luminance,), (), {})
-    assert work.needs((2, 0, 0)) == [(tmp_path / "luminance", (2, 0, 0))]

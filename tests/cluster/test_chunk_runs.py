@@ -30,7 +30,6 @@ from sedil.cluster.kept_blocks import KeptBlocks  # noqa: E402
 from sedil.cluster.multiscale import open_multiscale  # noqa: E402
 from sedil.cluster.parts import halo_of_width  # noqa: E402
 from sedil.cluster.stored_arrays import blocks_of, create_stored, open_stored  # noqa: E402
-from sedil.engines.contract import Groups  # noqa: E402
 from sedil.errors import ImageFileError  # noqa: E402
 from sedil.file_jobs.chunk_jobs import ChunkSettings, open_job  # noqa: E402
 from sedil.file_jobs.chunk_runs import _found_facts, _Here, _OnCluster, run_job  # noqa: E402
@@ -307,9 +306,9 @@ def test_what_no_step_needs_any_more_is_removed(run, monkeypatch):
 
     run("noisy.zarr", "b.zarr", QUICK._replace(method="groups"), report=note)
     seen = dict(there)
-    assert seen[6] == {"noisy", "guess", "pass-0", "groups-of-pass-0"}  # two blocks a step
-    assert seen[7] == {"noisy", "pass-0", "groups-of-pass-0", "pass-1"}
-    assert seen[9] == {"noisy", "pass-1", "pass-2", "groups-of-pass-2"}
+    assert seen[6] == {"noisy", "guess", "pass-0"}  # two blocks a step
+    assert seen[7] == {"noisy", "pass-0", "pass-1"}
+    assert seen[9] == {"noisy", "pass-1", "pass-2"}
     assert seen[15] == {"pass-4", "contrast"}
     assert seen[17] == {"contrast"}
     assert not Path("b.zarr.unfinished").exists()
@@ -535,18 +534,6 @@ def test_blocks_are_read_across_their_seams(tmp_path, rng):
         blocks.write(index, whole[:, rows, columns])
     for rows, columns in [(slice(0, 7), slice(0, 9)), (slice(3, 5), slice(1, 8)), (slice(4, 7), slice(2, 3))]:
         np.testing.assert_array_equal(blocks.read((rows, columns)), whole[:, rows, columns])
-
-
-def test_groups_are_kept_as_they_are(tmp_path):
-    groups = [
-        Groups((4, 4), (slice(0, 9), slice(2, 8)), np.arange(6, dtype=np.int32).reshape(2, 3), 5),
-        Groups((4, 4), (slice(1, 5), slice(0, 4)), np.zeros((0, 3), np.int32), 2),
-    ]
-    blocks = KeptBlocks(tmp_path, ((9,), (8,)))
-    blocks.write((0, 0), groups)
-    for own, other in zip(blocks.block((0, 0)), groups, strict=True):
-        assert own._replace(members=None) == other._replace(members=None)
-        np.testing.assert_array_equal(own.members, other.members)
 
 
 @pytest.mark.parametrize(

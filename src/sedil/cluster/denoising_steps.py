@@ -90,22 +90,19 @@ class Step(NamedTuple):
 
     Attributes
     ----------
-    makes : names of what comes out: an array (channels, *shape), and maybe groups, which a later step takes
+    makes : name of what comes out, an array (channels, *shape)
     work : function
-        Called with what is held of the arrays of `around` and the blocks of `alone`; by name with the `Part`,
-        how to denoise, what is known of the whole image and `arguments`. It returns the block of the array,
-        or a pair with the groups.
+        Called with what is held of the arrays that it takes; by name with the `Part`, how to denoise, what is
+        known of the whole image and `arguments`. It returns the block of the array.
     halo : what the work on a block needs of what lies around it
-    around : names of arrays that it needs so
-    alone : names of arrays, or groups, of which it needs no more than the block itself
+    takes : names of the arrays that it needs
     arguments : anything else
     """
 
-    makes: tuple[str, ...]
+    makes: str
     work: Callable[..., Any]
     halo: Halo
-    around: tuple[str, ...]
-    alone: tuple[str, ...] = ()
+    takes: tuple[str, ...]
     arguments: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -119,7 +116,7 @@ def steps_of(how: HowToDenoise, noise: Noise = ANY_NOISE) -> list[Step]:
     With the `noise` of the image, steps that it makes idle are left out.
     """
     plan = how.plan(noise)
-    first = Step(("noisy",), _start, _no_halo, ("image",))
+    first = Step("noisy", _start, _no_halo, ("image",))
     rest = _group_steps(how, plan) if isinstance(plan, GroupDenoising) else _patch_steps(how, plan)
     return [first, *rest]
 
@@ -130,32 +127,26 @@ def _group_steps(how: HowToDenoise, plan: GroupDenoising) -> Iterator[Step]:
         guess = "guess"
         has_groups = plan.guide == "groups"
         halo = _halo_of_groups(plan) if has_groups else _halo_of_grids([plan.guide.grid])  # type: ignore[union-attr]
-        yield Step((guess,), _guess, halo, ("noisy",))
+        yield Step(guess, _guess, halo, ("noisy",))
     yield from _passes("pass", plan, guess, is_luminance=False)
     last = _name_of("pass", plan)
     if plan.luminance is not None:
         yield from _passes("luminance", plan.luminance, guess, is_luminance=True)
         alone = _name_of("luminance", plan.luminance)
-        yield Step(("mixed",), _with_luminance, _no_halo, (last,), (alone,))
+        yield Step("mixed", _with_luminance, _no_halo, (last, alone))
         last = "mixed"
     if plan.contrast is not None:
         # Means around a pixel, and means of what these are taken from.
         width = [2 * (side - 1) for side in plan.contrast]
-        yield Step(("contrast",), _with_contrast, halo_of_width(how.shape, width, width), (last,))
+        yield Step("contrast", _with_contrast, halo_of_width(how.shape, width, width), (last,))
 
 
 def _passes(name: str, plan: GroupDenoising, guess: str, is_luminance: bool) -> Iterator[Step]:
-    """Each with the groups of the one before, or new ones."""
-    halo, estimate, n_passes = _halo_of_groups(plan), guess, plan.settings.n_passes
-    groups: list[str] = []
-    for number in range(n_passes):
-        makes = [f"{name} {number}"]
-        if number + 1 < n_passes and not plan.matches_anew(number + 1):
-            makes.append(f"groups of {makes[0]}")
-        own = [] if plan.matches_anew(number) else groups
-        named = {"number": number, "is_luminance": is_luminance, "keeps_groups": len(makes) > 1}
-        yield Step(tuple(makes), _one_pass, halo, ("noisy", estimate), tuple(own), named)
-        estimate, groups = makes[0], makes[1:]
+    halo, estimate = _halo_of_groups(plan), guess
+    for number in range(plan.settings.n_passes):
+        named = {"number": number, "is_luminance": is_luminance}
+        yield Step(f"{name} {number}", _one_pass, halo, ("noisy", estimate), named)
+        estimate = f"{name} {number}"
 
 
 def _name_of(name: str, plan: GroupDenoising) -> str:
@@ -166,16 +157,16 @@ def _patch_steps(how: HowToDenoise, plan: PatchDenoising) -> Iterator[Step]:
     shape, clean = how.shape, "noisy"
     if plan.cosines < 1:
         patches = _halo_of_grids([cleaning.grid for cleaning in plan.cleanings])
-        yield Step(("patches",), _mean_over_patches, patches, ("noisy",))
+        yield Step("patches", _mean_over_patches, patches, ("noisy",))
         is_volume = len(shape) > 2 and how.coding != "l1"
         second = _halo_of_grids([second_grid(shape)]) if is_volume else _no_halo
         clean = "second pass"
-        yield Step((clean,), _improved, second, ("noisy", "patches"))
+        yield Step(clean, _improved, second, ("noisy", "patches"))
     if plan.cosines > 0:
         first, second = (_halo_of_grids(grids(shape, plan.stride)) for grids in (first_grids, second_grids))
-        yield Step(("first cosines",), _first_cosines, first, ("noisy",))
-        yield Step(("second cosines",), _second_cosines, second, ("noisy", "first cosines"))
-        yield Step(("mixed",), _mixed, _no_halo, (clean, "second cosines"))
+        yield Step("first cosines", _first_cosines, first, ("noisy",))
+        yield Step("second cosines", _second_cosines, second, ("noisy", "first cosines"))
+        yield Step("mixed", _mixed, _no_halo, (clean, "second cosines"))
 
 
 def _halo_of_groups(plan: GroupDenoising) -> Halo:
@@ -228,23 +219,20 @@ def _guess(noisy: np.ndarray, plan: GroupDenoising, options: CleaningOptions) ->
 def _one_pass(
     noisy: np.ndarray,
     estimate: np.ndarray,
-    groups: Any = None,
     *,
     number: int,
     is_luminance: bool,
-    keeps_groups: bool,
     part: Part,
     noise: Noise,
     how: HowToDenoise,
-) -> Any:
-    """The estimate, and the groups if a later pass needs them."""
-    after, found = noisy, None
+) -> np.ndarray:
+    after = noisy
     if noise.level:
         plan: Any = how.plan(noise)
         if is_luminance:
             plan, noisy, estimate = plan.luminance, noisy[:1], estimate[:1]
-        after, found = plan.one_pass(number, noisy, estimate, groups, how.options(part))
-    return (trimmed(after, part), found) if keeps_groups else trimmed(after, part)
+        after = plan.one_pass(number, noisy, estimate, how.options(part))
+    return trimmed(after, part)
 
 
 @_where_there_is_noise

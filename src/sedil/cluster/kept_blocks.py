@@ -12,24 +12,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from sedil.cluster.parts import Chunks, intervals
 from sedil.cluster.stored_arrays import one_sentence
-from sedil.engines.contract import Groups
 from sedil.errors import ImageFileError
 from sedil.partial_files import partial_file
 
 Index = tuple[int, ...]  # which block it is, along each axis of space
 Kept = tuple[Path, Index]  # a block, and the folder that it is in
-_ARRAY, _GROUPS = ".npy", ".groups"
 
 
 @dataclass(frozen=True)
 class KeptBlocks:
-    """An array (channels, *shape), or groups, in blocks.
+    """An array (channels, *shape) in blocks.
 
     Attributes
     ----------
@@ -40,26 +38,14 @@ class KeptBlocks:
     folder: Path
     sizes: Chunks
 
-    def write(self, index: Index, made: np.ndarray | Sequence[Groups]) -> None:
+    def write(self, index: Index, made: np.ndarray) -> None:
         """Keep what was made of a block."""
-        is_array = isinstance(made, np.ndarray)
-        file = self._file(index, _ARRAY if is_array else _GROUPS)
+        file = self._file(index)
         with one_sentence(file, "written"), partial_file(file) as stream:
-            if isinstance(made, np.ndarray):
-                _write_array(stream, made)
-            else:
-                _write_groups(stream, made)
+            _write_array(stream, made)
             stream.flush()
             os.fsync(stream.fileno())
             os.replace(stream.name, file)
-
-    def block(self, index: Index) -> Any:
-        """What was kept of one block."""
-        groups = self._file(index, _GROUPS)
-        if not groups.exists():
-            return np.array(self._opened(index))
-        with _readable(groups), groups.open("rb") as stream:
-            return _read_groups(stream)
 
     def read(self, held: Sequence[slice]) -> np.ndarray:
         """A part of the array, with all channels, whatever blocks it lies in."""
@@ -91,12 +77,12 @@ class KeptBlocks:
             yield tuple(p[0] for p in pieces), [p[1] for p in pieces], [p[2] for p in pieces]
 
     def _opened(self, index: Index) -> np.ndarray:
-        file = self._file(index, _ARRAY)
+        file = self._file(index)
         with _readable(file):
             return np.load(file, mmap_mode="r", allow_pickle=False)
 
-    def _file(self, index: Index, suffix: str) -> Path:
-        return self.folder / f"{'.'.join(map(str, index))}{suffix}"
+    def _file(self, index: Index) -> Path:
+        return self.folder / f"{'.'.join(map(str, index))}.npy"
 
 
 @contextmanager
@@ -118,25 +104,3 @@ def _write_array(stream: BinaryIO, array: np.ndarray) -> None:
     own = np.ascontiguousarray(array)
     np.lib.format.write_array_header_1_0(stream, np.lib.format.header_data_from_array_1_0(own))
     stream.write(own.data)
-
-
-def _write_groups(stream: BinaryIO, groups: Sequence[Groups]) -> None:
-    """First, row by row, all but their members, then these."""
-    rows = [
-        [some.n_patches, *some.patch_shape, *(end for own in some.extent for end in (own.start, own.stop))]
-        for some in groups
-    ]
-    _write_array(stream, np.array(rows, np.int64).reshape(len(rows), -1))
-    for some in groups:
-        _write_array(stream, some.members)
-
-
-def _read_groups(stream: BinaryIO) -> list[Groups]:
-    found = []
-    for n_patches, *numbers in np.load(stream, allow_pickle=False).tolist():
-        n_axes = len(numbers) // 3
-        ends = numbers[n_axes:]
-        extent = tuple(slice(*ends[at : at + 2]) for at in range(0, 2 * n_axes, 2))
-        members = np.load(stream, allow_pickle=False)
-        found.append(Groups(tuple(numbers[:n_axes]), extent, members, n_patches))
-    return found

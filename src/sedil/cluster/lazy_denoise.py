@@ -62,26 +62,9 @@ def _in_layers(image: Any, steps: Sequence[Step], facts: Mapping[str, Any], how:
     arrays = {"image": image}
     for step in steps:
         layout = layout_of(image.chunks[1:], step.halo)
-        held = [with_halos(arrays[name], layout) for name in step.around]
-        alone = [arrays[name] for name in step.alone]
-        is_pair = len(step.makes) > 1
-        dtype = object if is_pair else how.dtype
-        made = map_parts(step.work, held, layout, dtype, alone, facts, how=how, **step.arguments)
-        if is_pair:
-            array, groups = step.makes
-            arrays[array] = map_blocks(_first, [made], how.dtype, {})
-            arrays[groups] = map_blocks(_second, [made], object, {})
-        else:
-            arrays[step.makes[0]] = made
-    return made
-
-
-def _first(both: tuple[Any, Any]) -> Any:
-    return both[0]
-
-
-def _second(both: tuple[Any, Any]) -> Any:
-    return both[1]
+        held = [with_halos(arrays[name], layout) for name in step.takes]
+        arrays[step.makes] = map_parts(step.work, held, layout, how.dtype, facts, how=how, **step.arguments)
+    return arrays[steps[-1].makes]
 
 
 def _lazy_noise(first: Any, sigma: Any, how: HowToDenoise) -> Any:

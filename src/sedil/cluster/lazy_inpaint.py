@@ -97,7 +97,7 @@ def lazy_inpaint(image: Any, mask: Any, how: HowToInpaint, channel_axis: int | N
     layout = layout_of(chunks[1:], around)
     facts = _lazy_facts(first, missing, how)
     both = [with_halos(again(each, [facts["moments"]]), layout) for each in (first, missing)]
-    filled = map_parts(_fill_part, both, layout, image.dtype, (), facts, how=how)
+    filled = map_parts(_fill_part, both, layout, image.dtype, facts, how=how)
     return channels_back(filled, channel_axis).rechunk(image.chunks)
 
 

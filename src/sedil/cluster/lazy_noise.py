@@ -72,7 +72,7 @@ def lazy_level(channels: Any, scale: Any) -> Any:
     for number, left in enumerate(_BITS_LEFT):
         before = _BITS_LEFT[number - 1] if number else None
         held = with_halos(again(channels, [facts["sought"]], [scale]) if number else channels, layout)
-        blocks = map_parts(_counts_of_part, [held], layout, object, (), facts, left=left, before=before)
+        blocks = map_parts(_counts_of_part, [held], layout, object, facts, left=left, before=before)
         facts["sought"] = merged(blocks, _merged_counts, partial(_found, before=before, left=left))
     return dask_array().map_blocks(_level, facts["sought"], dtype=object, meta=np.empty((), object))
 

@@ -196,7 +196,6 @@ def map_parts(
     arrays: Sequence[Any],
     layout: Layout,
     dtype: Any,
-    alone: Sequence[Any] = (),
     facts: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Any:
@@ -205,20 +204,16 @@ def map_parts(
     Parameters
     ----------
     work : function
-        Called with the held parts of all arrays and the blocks of `alone`; by name with the `Part`, `facts`
-        and `arguments`.
+        Called with the held parts of all arrays; by name with the `Part`, `facts` and `arguments`.
     arrays : sequence of Dask arrays (channels, *shape) with overlapping chunks, see `with_halos`
     layout : Layout
     dtype : type of the result, whose chunks are those of the layout
-    alone : sequence of Dask arrays whose blocks come as they are
     facts, arguments : as in `map_blocks`
     """
     inside = tuple(tuple(p.inside.stop - p.inside.start for p in axis) for axis in layout.places)
     chunks = (arrays[0].chunks[0], *inside)
-    declared = [_declared(each, chunks) for each in (*arrays, *alone)]
-    return map_blocks(
-        _OnPart(work, layout, len(arrays)), declared, dtype, facts or {}, chunks=chunks, **arguments
-    )
+    declared = [_declared(each, chunks) for each in arrays]
+    return map_blocks(_OnPart(work, layout), declared, dtype, facts or {}, chunks=chunks, **arguments)
 
 
 def _declared(array: Any, chunks: Chunks) -> Any:
@@ -233,13 +228,12 @@ class _OnPart:
 
     work: Callable[..., Any]
     layout: Layout
-    n_held: int
 
     def __call__(self, *blocks: Any, block_id: tuple[int, ...], **arguments: Any) -> Any:
-        layout, n = self.layout, self.n_held
+        layout = self.layout
         cut = (slice(None), *(place.cut for place in layout.places_of(block_id[1:])))
         part = layout.part(block_id[1:])
-        return self.work(*(block[cut] for block in blocks[:n]), *blocks[n:], part=part, **arguments)
+        return self.work(*(block[cut] for block in blocks), part=part, **arguments)
 
 
 def trimmed(held: Any, part: Part) -> Any:

@@ -56,35 +56,30 @@ class BlockWork:
 
     work: Any
     layout: Layout
-    around: tuple[StoredImage | KeptBlocks, ...]
-    alone: tuple[KeptBlocks, ...]
-    makes: tuple[KeptBlocks, ...]
+    takes: tuple[StoredImage | KeptBlocks, ...]
+    makes: KeptBlocks
     named: dict[str, Any]
 
     def __call__(self, index: Index) -> None:
         """Do one block."""
         part = self.layout.part(index)
-        held = [array.read(part.held) for array in self.around]
-        own = [array.block(index) for array in self.alone]
-        made = self.work(*held, *own, part=part, **self.named)
-        for kept, each in zip(self.makes, made if len(self.makes) > 1 else (made,), strict=True):
-            kept.write(index, each)
+        held = [array.read(part.held) for array in self.takes]
+        self.makes.write(index, self.work(*held, part=part, **self.named))
 
     def needs(self, index: Index) -> list[Kept]:
         """Blocks of other steps that must be there."""
         held = self.layout.part(index).held
-        around = [block for array in self.around for block in array.blocks(held)]
-        return around + [(array.folder, index) for array in self.alone]
+        return [block for array in self.takes for block in array.blocks(held)]
 
     @property
     def fills(self) -> list[Path]:
         """Folders that it writes blocks to."""
-        return [array.folder for array in self.makes]
+        return [self.makes.folder]
 
     @property
     def reads(self) -> list[Path]:
         """Folders of other steps that it reads blocks of."""
-        return [array.folder for array in (*self.around, *self.alone) if isinstance(array, KeptBlocks)]
+        return [array.folder for array in self.takes if isinstance(array, KeptBlocks)]
 
 
 @dataclass(frozen=True)
@@ -127,7 +122,7 @@ class StoredDenoising:
 
     def _last(self) -> StoredImage | KeptBlocks:
         steps = self._steps()
-        return self._kept(steps[-1].makes[0]) if steps else self.image
+        return self._kept(steps[-1].makes) if steps else self.image
 
     def _steps(self) -> list[Step]:
         return steps_of(self.how, self.noise) if self.noise.level else []
@@ -136,9 +131,8 @@ class StoredDenoising:
         return BlockWork(
             step.work,
             layout_of(self.sizes, step.halo),
-            tuple(self.image if name == "image" else self._kept(name) for name in step.around),
-            tuple(map(self._kept, step.alone)),
-            tuple(map(self._kept, step.makes)),
+            tuple(self.image if name == "image" else self._kept(name) for name in step.takes),
+            self._kept(step.makes),
             {"how": self.how, **self.facts, **step.arguments},
         )
 

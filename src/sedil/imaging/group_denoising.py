@@ -11,7 +11,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace
 
 from sedil.arrays import AnyArray, Array
-from sedil.engines.contract import Cleaning, Groups
+from sedil.engines.contract import Cleaning
 from sedil.imaging.group_guide import Guide, plan_guide
 from sedil.imaging.groups import GroupSettings, find_groups, group_settings, mean_over_groups, patch_means
 from sedil.imaging.lost_contrast import patches_of_contrast, with_contrast
@@ -20,9 +20,9 @@ from sedil.patch_grid import PatchGrid
 from sedil.pretrained import DictionaryLike
 
 # Chosen on photographs that are not among the test images (docs/groups.md).
-_MATCH_EVERY = 1  # passes with the same groups
 _FEEDBACK = 0.15  # share of what was removed that the next pass gets back
 _FIRST_LEVEL = 1.2  # of the first pass, in standard deviations of the noise
+_LEFT = 0.58  # of the noise that is left after a pass: neighbours share it, so that groups average less
 
 
 class GroupDenoising(NamedTuple):
@@ -73,8 +73,7 @@ class GroupDenoising(NamedTuple):
     def n_patches(self, n_channels: int) -> int:
         """Patches that are worked on, those that groups are sought for among them."""
         grid = PatchGrid(self.image_shape, self.settings.patch_shape, self.settings.strides)
-        n_searches = -(-self.settings.n_passes // _MATCH_EVERY)
-        count = (n_searches + self.settings.n_passes) * grid.n_patches
+        count = 2 * self.settings.n_passes * grid.n_patches
         if self.guide == "groups":
             count += 2 * grid.n_patches
         elif isinstance(self.guide, Cleaning):
@@ -107,22 +106,15 @@ class GroupDenoising(NamedTuple):
 
     def _clean_in_passes(self, noisy: AnyArray, estimate: AnyArray, options: CleaningOptions) -> AnyArray:
         """Channels without their noise, all together; `estimate` is a first guess."""
-        groups: list[Groups] = []
         for number in range(self.settings.n_passes):
-            estimate, groups = self.one_pass(number, noisy, estimate, groups, options)
+            estimate = self.one_pass(number, noisy, estimate, options)
         return estimate
 
     def one_pass(
-        self,
-        number: int,
-        noisy: AnyArray,
-        estimate: AnyArray,
-        groups: list[Groups],
-        options: CleaningOptions,
-    ) -> tuple[AnyArray, list[Groups]]:
-        """The estimate after pass `number`, and its groups: those of the pass before, or new ones."""
-        if self.matches_anew(number):
-            groups = find_groups(estimate, self.settings, options)
+        self, number: int, noisy: AnyArray, estimate: AnyArray, options: CleaningOptions
+    ) -> AnyArray:
+        """The estimate after pass `number`; groups are sought in the one before it."""
+        groups = find_groups(estimate, self.settings, options)
         if number == 0:
             shown, noise = noisy, self._noise_at_first(noisy)
         else:
@@ -131,11 +123,7 @@ class GroupDenoising(NamedTuple):
         estimate = mean_over_groups(shown, groups, noise, self.settings.shrinkage, options)
         if self.places is not None:  # what has no noise is what it is
             estimate = array_namespace(noisy).where(self.places > 0, estimate, noisy)
-        return estimate, groups
-
-    def matches_anew(self, number: int) -> bool:
-        """Whether pass `number` seeks groups of its own."""
-        return number % _MATCH_EVERY == 0
+        return estimate
 
     def guess(self, noisy: AnyArray, options: CleaningOptions) -> AnyArray:
         """The first guess, in which alike patches are sought."""
@@ -159,7 +147,7 @@ class GroupDenoising(NamedTuple):
         """Variance of the noise in each patch of `shown`: what was there, less what was taken away."""
         xp = array_namespace(shown)
         taken = patch_means(xp.mean((noisy - shown) ** 2, axis=0), self.settings.patch_shape)
-        return self.settings.noise_left**2 * xp.abs(self._variance(shown) - taken)
+        return _LEFT**2 * xp.abs(self._variance(shown) - taken)
 
     def _variance(self, image: AnyArray) -> AnyArray:
         """Of the noise in the patch that begins at each pixel."""
