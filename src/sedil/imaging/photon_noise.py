@@ -18,7 +18,6 @@ import numpy as np
 from array_api_compat import array_namespace
 from array_api_compat import device as device_of
 from scipy.ndimage import uniform_filter
-from scipy.stats import poisson
 
 from sedil.arrays import AnyArray, Array, to_numpy
 from sedil.imaging.measured_noise import NoiseEstimate, measure_noise
@@ -147,6 +146,8 @@ def _require_light(pixels: Array, lowest: float) -> None:
 @lru_cache(maxsize=8)
 def _roots(read: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Numbers of photons; the mean root of what is measured of so many, and its standard deviation."""
+    from scipy.stats import poisson  # takes a third of a second to load
+
     photons = np.linspace(0, np.sqrt(_MOST_PHOTONS), _TABLE) ** 2
     counts = np.arange(_MOST_PHOTONS + 12 * int(np.sqrt(_MOST_PHOTONS)))
     nodes = np.linspace(-8, 8, _NODES)
