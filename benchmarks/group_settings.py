@@ -1,6 +1,7 @@
 """What a change of the settings of groups does: the figures of docs/groups.md on them, on guide and contrast.
 
-The pictures are not those of any table: parts of classic photographs and of crops, and a part of the head.
+The pictures are not those of any table: parts of classic photographs and of crops, a part of the head, and
+clips made of photographs: a thing that passes a camera at rest, a slow pan, a zoom.
 
 python benchmarks/group_settings.py --data DATA           # writes results/group-settings.csv
 """
@@ -15,6 +16,7 @@ from unittest import mock
 
 import numpy as np
 from rows import write_rows
+from scipy.ndimage import shift, zoom
 from skimage.io import imread
 from skimage.metrics import structural_similarity
 
@@ -22,11 +24,12 @@ import sedil
 from sedil.image_files.volume_files import read_volume
 from sedil.imaging import group_denoising, group_guide, groups, lost_contrast
 
-SIGMAS, SIGMAS_OF_VOLUMES = (5, 10, 20, 30, 50), (10, 20, 40)
+SIGMAS, SIGMAS_OF_VOLUMES, SIGMAS_OF_CLIPS = (5, 10, 20, 30, 50), (10, 20, 40), (10, 40)
 CLASSICS = "couple", "hill", "man", "lake", "woman_blonde", "walkbridge", "fingerprint", "jetplane"
 PART = slice(100, 400)
 CROPS = range(0, 400, 50)
 HEAD, PART_OF_HEAD = "volumes/chris_t1.npz", np.s_[46:142, 108:148, 60:156]
+N_FRAMES, SIDE, GRAIN = 20, 96, 1.0  # of the clips; cameras make a little noise of their own
 GREY, VOLUME = groups.group_settings((512, 512)), groups.group_settings((99, 99, 99))
 
 
@@ -36,6 +39,10 @@ def settings(**changes) -> dict:
 
 def of_volumes(**changes) -> dict:
     return {"settings": VOLUME._replace(**changes)}
+
+
+def of_clips(**changes) -> dict:
+    return {"clip": groups._CLIP._replace(**changes)}
 
 
 def shrinkage(**changes) -> dict:
@@ -53,7 +60,6 @@ CHANGES = {
     "mean members shrunk by 1.3": shrinkage(mean_strength=1.3),
     "3 pixels apart": settings(strides=(3, 3)),
     "six passes": settings(n_passes=6),
-    "new matches in every pass": {"match_every": 1},
     "guide 8x8, 2 apart": {"guide": ("separable-8x8", 8, 2)},
     "guide 12x12, 3 apart": {"guide": ("separable-12x12", 12, 3)},
     "no guide": {"guide": None},
@@ -71,6 +77,16 @@ CHANGES_OF_VOLUMES = {
     "six passes": of_volumes(n_passes=6),
     "contrast as it is": {"contrast": 0.0},
 }
+CHANGES_OF_CLIPS = {
+    "as it is": {},
+    "window 9x17x17": of_clips(window=(9, 17, 17)),
+    "window 17x17x17": of_clips(window=(17, 17, 17)),
+    "window 25x11x11": of_clips(window=(25, 11, 11)),
+    "64 members": of_clips(n_members=64),
+    "six passes": of_clips(n_passes=6),
+    "ten passes": of_clips(n_passes=10),
+    "1x5x5 apart": of_clips(strides=(1, 5, 5)),
+}
 
 
 @contextmanager
@@ -85,8 +101,8 @@ def changed(change: dict) -> Iterator[None]:
 def _patch(name: str, value):
     if name == "settings":
         return mock.patch.dict(groups._USUAL, {len(value.patch_shape): value})
-    if name == "match_every":
-        return mock.patch.object(group_denoising, "_MATCH_EVERY", value)
+    if name == "clip":
+        return mock.patch.object(groups, "_CLIP", value)
     if name == "contrast":
         return mock.patch.object(lost_contrast, "ERROR", value)
     if value is None:
@@ -109,6 +125,30 @@ def head(data: Path) -> dict[str, np.ndarray]:
     return {"head": (whole * (255 / whole.max()))[PART_OF_HEAD]}
 
 
+def clips(data: Path) -> dict[str, np.ndarray]:
+    """Frames along the first axis."""
+    lake, man, couple, hill = (
+        imread(data / "images" / "train" / f"{name}.png").astype(np.float32)
+        for name in ("lake", "man", "couple", "hill")
+    )
+    at_rest = np.stack([lake[200 : 200 + SIDE, 150 : 150 + SIDE]] * N_FRAMES)
+    for number, frame in enumerate(at_rest):
+        first = 5 * number - 30
+        seen = slice(max(first, 0), max(min(first + 32, SIDE), 0))
+        frame[40:80, seen] = man[180:220, 200:232][:, seen.start - first : seen.stop - first]
+    pan = [shift(couple[150:326, 150:326], (0.4 * n, -1.3 * n), mode="nearest") for n in range(N_FRAMES)]
+    zooms = [zoom(hill[200:316, 200:316], 1 + 0.01 * n) for n in range(N_FRAMES)]
+    made = {"at rest": at_rest, "pan": np.stack([_middle(each) for each in pan])}
+    made["zoom"] = np.stack([_middle(each) for each in zooms])
+    rng = np.random.default_rng(5)
+    return {name: clip + GRAIN * rng.standard_normal(clip.shape) for name, clip in made.items()}
+
+
+def _middle(frame: np.ndarray) -> np.ndarray:
+    first = [(length - SIDE) // 2 for length in frame.shape]
+    return frame[first[0] : first[0] + SIDE, first[1] : first[1] + SIDE]
+
+
 class Measured(NamedTuple):
     """What is made of a noisy picture, and on how much time of the processor."""
 
@@ -117,11 +157,11 @@ class Measured(NamedTuple):
     seconds: float
 
 
-def measure(clean: np.ndarray, sigma: float, seed: int) -> Measured:
+def measure(clean: np.ndarray, sigma: float, seed: int, time_axis: int | None = None) -> Measured:
     clean = clean.astype(np.float32)
     noise = np.random.default_rng(seed).standard_normal(clean.shape, np.float32)
     began = time.process_time()
-    estimate = sedil.denoise(clean + sigma * noise, sigma)
+    estimate = sedil.denoise(clean + sigma * noise, sigma, time_axis=time_axis)
     seconds = time.process_time() - began
     psnr = 10 * np.log10(255**2 / np.mean((estimate - clean) ** 2))
     ssim = structural_similarity(
@@ -131,16 +171,20 @@ def measure(clean: np.ndarray, sigma: float, seed: int) -> Measured:
 
 
 def compare(
-    kind: str, shown: dict[str, np.ndarray], changes: dict[str, dict], sigmas: tuple[int, ...]
+    kind: str,
+    shown: dict[str, np.ndarray],
+    changes: dict[str, dict],
+    sigmas: tuple[int, ...],
+    time_axis: int | None = None,
 ) -> Iterator[dict]:
     """A row for each change and sigma: means over all that is shown."""
     usual: dict[int, Measured] = {}
-    sedil.denoise(next(iter(shown.values()))[:40, :40], 10)  # compiled
+    sedil.denoise(next(iter(shown.values()))[:40, :40], 10, time_axis=time_axis)  # compiled
     for change, constants in changes.items():
         print(f"{kind:10}{change:40}", end="", flush=True)
         for sigma in sigmas:
             with changed(constants):
-                found = [measure(clean, sigma, seed) for seed, clean in enumerate(shown.values())]
+                found = [measure(clean, sigma, seed, time_axis) for seed, clean in enumerate(shown.values())]
             mean = Measured(*np.mean(found, axis=0).tolist())
             own = usual.setdefault(sigma, mean)
             print(f"{mean.psnr - own.psnr:+8.3f}", end="", flush=True)
@@ -162,6 +206,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rows = [
         *compare("volume", head(arguments.data), CHANGES_OF_VOLUMES, SIGMAS_OF_VOLUMES),
+        *compare("clips", clips(arguments.data), CHANGES_OF_CLIPS, SIGMAS_OF_CLIPS, time_axis=0),
         *compare("pictures", pictures(arguments.data), CHANGES, SIGMAS),
     ]
     write_rows(arguments.output, rows)
