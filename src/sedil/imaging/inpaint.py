@@ -79,10 +79,10 @@ def inpaint(
     time_axis : int, optional
         Of "groups": the axis of a clip along which its frames lie, counted without channels.
     passes : int, optional
-        Default: 16 to 40, the more the wider the holes. More are better and slower.
+        Default: 18 to 40, the more the wider the holes. More are better and slower.
     stride : int, optional
         Distance of the patches of a pass. Default of "quick": three quarters of a patch, at last a half; of
-        groups 4, in three and four axes 2.
+        groups a whole patch, in the last passes 4, in volumes 3, in four axes 2.
     max_memory : float, default 512e6
         Bytes for patches and codes at a time, besides a few copies of the image. The fused engine needs far
         less, some ten megabytes a thread.
