@@ -173,3 +173,10 @@ def test_steps_that_overlap_give_the_same_bytes(denoising, slow, n_before):
     assert by_stage != sorted(by_stage) or slow == 1  # whose neighbours all wait for it
     np.testing.assert_array_equal(image.finished([slice(0, side) for side in CLEAN.shape]), expected)
     assert len(list(image.folder.iterdir())) == 1
+
+
+def test_blocks_that_nobody_makes_are_an_error(client, tmp_path):
+    """Or an unfinished result would take the place of a finished one."""
+    stages = stages_in(tmp_path)[1:]
+    with pytest.raises(AssertionError, match="wait for others that nobody makes"):
+        list(run_blocks(stages, set(), client))

@@ -284,7 +284,7 @@ def test_finished_blocks_are_not_done_again(run, stopped, tmp_path):
     client_is_idle(tmp_path)
     # A block that was finished is taken as it is, and one that was not is made anew, whatever lies there.
     index = {tuple(map(int, line[2:].split("."))) for line in lines if line.startswith("3:")}
-    assert len(index) >= 2  # some may be written while the last step goes on
+    assert 2 <= len(index) < 4  # some may be written while the last step goes on
     half = zarr.open_array("b.zarr.unfinished/result.zarr")
     half[:] = -1
     facts = run("noisy.zarr", "b.zarr")

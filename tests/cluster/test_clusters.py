@@ -61,5 +61,6 @@ import sys
 from sedil.cluster import clusters
 clusters.aside = lambda context: sys.exit(not {"dask.array", "distributed"} <= set(sys.modules))
 with clusters.connecting(None, 1): pass
+sys.exit(2)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -34,6 +34,22 @@ def test_default_is_better_than_biharmonic(clean, share):
     assert error(filled, clean, mask) < error(smooth, clean, mask)
 
 
+@pytest.mark.parametrize("passes", [1, 2, 4])
+def test_few_passes_are_no_worse_than_the_smooth_start(clean, passes):
+    mask = random_mask(clean.shape)
+    holed = np.where(mask, 0, clean)
+    filled = sedil.inpaint(holed, mask, method="quick", passes=passes)
+    assert error(filled, clean, mask) < error(fill_smoothly(holed, mask), clean, mask)
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (8, 8, 8)])
+def test_an_image_as_large_as_a_shipped_patch_is_filled_like_others(shape, rng):
+    image, mask = rng.random(shape), random_mask(shape)
+    assert_array_equal(
+        sedil.inpaint(image, mask, passes=3), sedil.inpaint(image, mask, method="groups", passes=3)
+    )
+
+
 def test_known_pixels_come_back_to_the_bit(clean):
     mask = random_mask(clean.shape)
     image = np.pi * clean.astype(np.float64)

@@ -43,6 +43,7 @@ def run_blocks(stages: Sequence[Stage], finished: Collection[str], client: Any) 
             running[future] = begun
             completed.add(future)
         if not running:
+            queue.require_done()
             return
         future = next(completed)
         future.result()
@@ -88,6 +89,11 @@ class BlockQueue:
                     folder.mkdir(parents=True, exist_ok=True)
                 return number, todo.popleft()
         return None
+
+    def require_done(self) -> None:
+        """An unfinished result must never take the place of a finished one."""
+        if self._left:
+            raise AssertionError(f"Blocks wait for others that nobody makes: {self._left}")
 
     def _can_begin(self, number: int, index: Index) -> bool:
         stage = self._stages[number]

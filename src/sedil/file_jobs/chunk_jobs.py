@@ -13,7 +13,7 @@ from sedil.cluster.stored_arrays import StoredArray, blocks_of, is_stored, open_
 from sedil.dictionary import SeparableDictionary
 from sedil.errors import ImageFileError
 
-_LAYOUT = 2  # of OUT.unfinished: one more whenever the steps of a run, or what it keeps, change
+_LAYOUT = 3  # of OUT.unfinished: one more whenever the steps of a run, or what it keeps, change
 _RGB = 3
 
 

@@ -200,5 +200,5 @@ def noise_in_words(noise: NoiseEstimate) -> str:
 
 
 def number_in_words(level: float) -> str:
-    """Three digits, or all before the point."""
-    return f"{level:.3g}" if level < 100 else f"{level:.0f}"
+    """Three digits, or all before the point unless they are very many."""
+    return f"{level:.0f}" if 100 <= level < 1e6 else f"{level:.3g}"

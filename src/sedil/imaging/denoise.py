@@ -100,7 +100,7 @@ def denoise(
         residual per entry at which a patch is done; default a little above 1.
     stride : int, optional
         Distance between neighbouring patches, or groups. Default: 1, where 2 is four times faster and about
-        0.15 dB worse; for groups 4, in three and four axes 2.
+        0.15 dB worse; for groups 4, in volumes 3, in four axes 2.
     channel_axis : int, optional
         Axis of the colour channels. The patches of a group reach through all of them. The other methods
         denoise three channels as luminance and two chrominances, an orthonormal rotation that keeps the noise

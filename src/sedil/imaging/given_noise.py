@@ -30,25 +30,33 @@ def require_estimate(noise: NoiseEstimate) -> NoiseEstimate:
         correlation=correlation,
         gain=_for_each_channel(noise.gain, "gain", n_channels),
         read_noise=_for_each_channel(noise.read_noise, "read_noise", n_channels),
-        offset=_for_each_channel(noise.offset, "offset", n_channels),
+        offset=_for_each_channel(noise.offset, "offset", n_channels, any_sign=True),
         brightness=_numbers(noise.brightness, "brightness", (len(levels), n_channels), any_sign=True),
         levels=levels,
-        variances=_numbers(noise.variances, "variances", (len(levels), n_channels)),
+        variances=_numbers(noise.variances, "variances", (len(levels), n_channels), finite=False),
     )
 
 
-def _for_each_channel(values: Any, name: str, n_channels: int) -> tuple[float, ...]:
-    return tuple(_numbers(values, name, (n_channels,)).tolist())
+def _for_each_channel(
+    values: Any, name: str, n_channels: int, *, any_sign: bool = False
+) -> tuple[float, ...]:
+    return tuple(_numbers(values, name, (n_channels,), any_sign=any_sign).tolist())
 
 
-def _numbers(values: Any, name: str, shape: tuple[int | None, ...], *, any_sign: bool = False) -> np.ndarray:
-    """Finite numbers of a shape, in which None is any length."""
+def _numbers(
+    values: Any, name: str, shape: tuple[int | None, ...], *, any_sign: bool = False, finite: bool = True
+) -> np.ndarray:
+    """Numbers of a shape, in which None is any length.
+
+    They are finite, but for squares of very large ones, which are only drawn.
+    """
     array = np.asarray(checks.as_real_array(values, f"noise.{name}"), dtype=np.float64)
     lengths = [own if wanted is None else wanted for own, wanted in zip(array.shape, shape, strict=False)]
     if array.ndim != len(shape) or array.shape != tuple(lengths):
         wanted = ", ".join("n" if each is None else str(each) for each in shape)
         raise ValueError(f"noise.{name} must be of shape ({wanted}), got {array.shape}.")
-    checks.require_finite(array, f"noise.{name}")
+    if finite:
+        checks.require_finite(array, f"noise.{name}")
     if not any_sign and array.size and array.min() < 0:
         raise ValueError(f"noise.{name} must not be negative, got {array.min():g}.")
     return array

@@ -200,8 +200,9 @@ def _chosen_method(
     """What the caller says, else what suits the dictionary."""
     if method is not None:
         return method
-    is_whole = bool(dictionaries) and dictionaries[0].patch_shape == shape
-    return "whole" if is_whole else "groups" if dictionary is None else "quick"
+    if dictionary is None:
+        return "groups"
+    return "whole" if dictionaries[0].patch_shape == shape else "quick"
 
 
 def _dictionaries(

@@ -23,6 +23,7 @@ from sedil.patch_grid import PatchGrid, require_no_gaps
 # one fine stripes are filled worse the more of them is known, as there are fewer passes then.
 _LEVELS = 0.9, 0.06
 _FEWEST, _MOST = 18, 40  # passes
+_RISE = 0.03  # of the first level with each pass, where a caller wants fewer: a high one needs many to fall
 # From the lower to the higher share of missing neighbours of missing pixels the passes grow in number. If
 # pixels are missing at random, it is the share of missing pixels.
 _CROWDED = 0.5, 0.75
@@ -64,7 +65,8 @@ def plan_passes(
     if not bool(array_namespace(missing).any(missing)):
         return []
     count = passes_needed(missing) if n_passes is None else n_passes
-    levels = np.geomspace(*_LEVELS, count)
+    first, last = _LEVELS
+    levels = np.geomspace(first if count >= _FEWEST else last + _RISE * count, last, count)
     n_fine = -(-count // _FINE_PART)
     distances = [_COARSE] * (count - n_fine) + [_FINE] * n_fine
     rng = np.random.default_rng(0)

@@ -21,7 +21,8 @@ def beside(
 ) -> tuple[list[str], list[list[str]]]:
     """Columns and lines of a table: one method less another, whose name for people is given.
 
-    A difference of an image is the mean over the seeds.
+    A difference of an image is the mean over the seeds. Seconds are there where both were run with the same
+    code: those of other days are of another machine, or of a busy one.
     """
     columns = [
         "sigma",
@@ -63,9 +64,15 @@ def _line(sigma: int, pairs: Sequence[Pair]) -> list[str]:
         f"{n_above} of {len(psnr)}",
         f"{fmean(ssim.values()):+.4f}",
         _least(ssim, 4),
-        f"{fmean(pair.theirs.seconds for pair in pairs):.1f}",
-        f"{fmean(pair.ours.seconds for pair in pairs):.1f}",
+        *_seconds([pair for pair in pairs if pair.ours.commit and pair.ours.commit == pair.theirs.commit]),
     ]
+
+
+def _seconds(pairs: Sequence[Pair]) -> list[str]:
+    """Of them, and of ours."""
+    if not pairs:
+        return ["", ""]
+    return [f"{fmean(row.seconds for row in rows):.1f}" for rows in zip(*map(reversed, pairs), strict=True)]
 
 
 def _differences(pairs: Sequence[Pair], metric: str) -> dict[str, float]:

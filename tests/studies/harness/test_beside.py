@@ -4,8 +4,8 @@ from sedil_studies.harness.beside import beside
 from sedil_studies.harness.denoising_rows import DenoisingRow
 
 
-def row(image, seed, method, psnr, ssim=0.8, sigma=20, seconds=1.0):
-    return DenoisingRow(image, sigma, seed, method, psnr, ssim, seconds, 2, "", "", "", "")
+def row(image, seed, method, psnr, ssim=0.8, sigma=20, seconds=1.0, commit="c0de"):
+    return DenoisingRow(image, sigma, seed, method, psnr, ssim, seconds, 2, "", "", "", "", commit)
 
 
 def test_differences_are_those_of_images_that_both_were_run_on():
@@ -36,3 +36,16 @@ def test_differences_are_those_of_images_that_both_were_run_on():
         "seconds of Theirs": "1.0",
         "seconds of ours": "2.3",
     }
+
+
+def test_seconds_of_other_days_are_not_compared():
+    rows = [
+        row("one", 0, "ours", 31.0, seconds=2.0),
+        row("one", 0, "theirs", 30.0, seconds=90.0, commit="01d"),
+        row("two", 0, "ours", 31.0, seconds=3.0),
+        row("two", 0, "theirs", 30.0, seconds=5.0),
+        row("one", 0, "ours", 31.0, sigma=50, commit=""),
+        row("one", 0, "theirs", 30.0, sigma=50, commit=""),
+    ]
+    _, lines = beside(rows, "ours", "theirs", "Theirs")
+    assert [line[-2:] for line in lines] == [["5.0", "3.0"], ["", ""]]
