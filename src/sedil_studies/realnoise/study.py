@@ -27,7 +27,7 @@ class Plan(NamedTuple):
     """How many photographs, None is all; levels to try where one is for all; and peaks of the counts."""
 
     n_images: int | None = None
-    levels: tuple[int, ...] = (5, 10, 15, 20)
+    levels: tuple[int, ...] = (10, 15, 20, 25)
     channel_levels: tuple[int, ...] = (28, 32, 36)
     peaks: tuple[int, ...] = (1, 2, 5, 10, 30, 120, 255)
 
