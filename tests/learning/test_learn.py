@@ -705,3 +705,12 @@ def test_more_atoms_than_directions_are_refused():
 def test_bad_settings_are_refused_with_what_is_allowed(settings, message):
     with pytest.raises(ValueError, match=message):
         learn(**settings)
+
+
+@pytest.mark.parametrize("call", [sedil.learn, sedil.learn_minibatch])
+def test_a_weight_beyond_all_measure_ends_without_a_warning(call, rng):
+    """Gradients of 1e20 and more have a length that float32 cannot hold."""
+    patches = rng.choice(np.array([0.0, 300.0, 65535.0]), (7, 4, 4))
+    for seed in range(5):
+        result = call(patches, n_atoms=(8, 8), coherence_weight=1e25, metric="paper", random_state=seed)
+        assert np.isfinite(result.dictionary.factors[0]).all()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from typing import NamedTuple
+
+import numpy as np
 
 from sedil.arrays import Array
 from sedil.learning.line_search import LineSearch, Reference, initial_size, next_size, search
@@ -99,6 +101,11 @@ class State:
     iteration: int
 
 
+# Lengths of gradients may be infinite, under weights beyond all measure: then there is no progress.
+_lengths_may_overflow = np.errstate(over="ignore")
+
+
+@_lengths_may_overflow
 def start(objective: Objective, manifold: ProductManifold, point: Point, spare: Array | None = None) -> State:
     """State at the initial point. Paper: Algorithm 2, the block "Set". The gradient may go into `spare`."""
     evaluation, found = objective.at(point, manifold.codes_weight, spare)
@@ -119,6 +126,7 @@ def start(objective: Objective, manifold: ProductManifold, point: Point, spare: 
     )
 
 
+@_lengths_may_overflow
 def advance(
     objective: Objective, manifold: ProductManifold, state: State, constants: LineSearch
 ) -> State | None:
@@ -126,6 +134,8 @@ def advance(
 
     The engine may reuse the arrays of `state`, which must not be used afterwards.
     """
+    if not isfinite(state.slope):
+        return None
     for direction, slope, first_size in _descent_directions(state):
         geodesic = GeodesicSearch(objective, manifold, state.point, direction, state.gradient)
         step = search(geodesic.evaluate, state.reference.value, slope, first_size, constants)
