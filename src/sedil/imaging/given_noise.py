@@ -33,7 +33,7 @@ def require_estimate(noise: NoiseEstimate) -> NoiseEstimate:
         offset=_for_each_channel(noise.offset, "offset", n_channels, any_sign=True),
         brightness=_numbers(noise.brightness, "brightness", (len(levels), n_channels), any_sign=True),
         levels=levels,
-        variances=_numbers(noise.variances, "variances", (len(levels), n_channels), finite=False),
+        variances=_numbers(noise.variances, "variances", (len(levels), n_channels)),
     )
 
 
@@ -43,20 +43,14 @@ def _for_each_channel(
     return tuple(_numbers(values, name, (n_channels,), any_sign=any_sign).tolist())
 
 
-def _numbers(
-    values: Any, name: str, shape: tuple[int | None, ...], *, any_sign: bool = False, finite: bool = True
-) -> np.ndarray:
-    """Numbers of a shape, in which None is any length.
-
-    They are finite, but for squares of very large ones, which are only drawn.
-    """
+def _numbers(values: Any, name: str, shape: tuple[int | None, ...], *, any_sign: bool = False) -> np.ndarray:
+    """Finite numbers of a shape, in which None is any length."""
     array = np.asarray(checks.as_real_array(values, f"noise.{name}"), dtype=np.float64)
     lengths = [own if wanted is None else wanted for own, wanted in zip(array.shape, shape, strict=False)]
     if array.ndim != len(shape) or array.shape != tuple(lengths):
         wanted = ", ".join("n" if each is None else str(each) for each in shape)
         raise ValueError(f"noise.{name} must be of shape ({wanted}), got {array.shape}.")
-    if finite:
-        checks.require_finite(array, f"noise.{name}")
+    checks.require_finite(array, f"noise.{name}")
     if not any_sign and array.size and array.min() < 0:
         raise ValueError(f"noise.{name} must not be negative, got {array.min():g}.")
     return array

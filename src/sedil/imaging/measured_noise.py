@@ -321,10 +321,10 @@ def _with_empty_channels(
 
 
 def _times_square(values: np.ndarray, scale: float) -> np.ndarray:
-    """Infinite where that is beyond all numbers, as variances of very large values may be."""
+    """The largest number where it is beyond all, as variances of very large values may be."""
     with np.errstate(over="ignore", under="ignore"):
         scaled: np.ndarray = scale * (scale * values)
-    return scaled
+    return np.minimum(scaled, np.finfo(np.float64).max)
 
 
 class _Found(NamedTuple):
