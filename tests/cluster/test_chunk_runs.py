@@ -440,7 +440,7 @@ def test_a_scheduler_that_is_not_there(monkeypatch):
 
     monkeypatch.setattr(clusters, "_SECONDS_TO_ANSWER", 0.5)
     words = sentence(invoke("denoise", "noisy.zarr", "b.zarr", "--scheduler", "tcp://127.0.0.1:9"))
-    assert "No scheduler answers at tcp://127.0.0.1:9: start one" in words
+    assert "No scheduler answers at 'tcp://127.0.0.1:9': start one" in words
 
 
 def test_a_store_that_is_cut_off(client):

@@ -194,5 +194,7 @@ def test_a_scheduler_that_is_not_there_is_told(monkeypatch):
     from sedil.cluster import clusters
 
     monkeypatch.setattr(clusters, "_SECONDS_TO_ANSWER", 0.5)
-    with pytest.raises(OSError, match=r"No scheduler answers at tcp://127.0.0.1:9"):
+    with pytest.raises(OSError, match=r"No scheduler answers at 'tcp://127.0.0.1:9'"):
         sedil.learn_minibatch(PATCHES, **HOW, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(OSError, match="No scheduler answers at a str:"):
+        sedil.learn_minibatch(PATCHES, **HOW, scheduler=5000 * "x")

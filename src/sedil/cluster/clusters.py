@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from typing import Any
 
+from sedil import checks
 from sedil.cluster.dask_arrays import NOT_INSTALLED
 from sedil.engines.threads import thread_count
 from sedil.errors import MissingPackageError
@@ -35,8 +36,8 @@ def connected(scheduler: str | None, threads: int | None) -> Iterator[Any]:
             client = Client(scheduler, timeout=_SECONDS_TO_ANSWER)
         except (OSError, ValueError, TimeoutError) as error:
             raise OSError(
-                f"No scheduler answers at {scheduler}: start one with `dask scheduler`, or leave --scheduler "
-                f"out to work on this machine."
+                f"No scheduler answers at {checks.short(scheduler)}: start one with `dask scheduler`, or "
+                f"leave --scheduler out to work on this machine."
             ) from error
         with client:
             yield client
