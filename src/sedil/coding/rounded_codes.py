@@ -10,13 +10,12 @@ from __future__ import annotations
 from math import ldexp
 from typing import Any
 
-import numpy as np
-
 from sedil.arrays import AnyArray, Array, in_precision, namespace, pack, times_power_of_two
 from sedil.choices import Precision
 from sedil.engines.contract import L1Problem
 from sedil.engines.portable.l1 import LassoProblem
 
+_SMALLEST_NORMAL = {"float32": 2.0**-126, "float64": 2.0**-1022}
 _SMALL = 2.0**-13  # share of the largest entry; gaps have been seen to be wrong from 2**-15 on
 _ROOM = 2.0  # times the tolerance: what rounding adds to gaps that are just within it is no news
 _CHUNK = 4096  # patches at a time
@@ -29,7 +28,7 @@ def is_rounding_much(
 
     `thresholds` are in the units that are computed in, `largest` is the largest entry of a patch in its own.
     """
-    if largest * _SMALL < float(np.finfo(wanted).smallest_normal):  # such numbers have few digits
+    if largest * _SMALL < _SMALLEST_NORMAL[wanted]:  # such numbers have few digits
         return largest > 0
     least = thresholds if isinstance(thresholds, float) else float(namespace(thresholds).min(thresholds))
     return "float32" in (computed, wanted) and least < _SMALL * ldexp(largest, exponent)
